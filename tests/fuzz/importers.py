@@ -24,13 +24,13 @@ from tests.importers.samples import ASKED, ASKED_MIN, FILES, MENUS, SAMPLES, TAB
 
 from complabel.answers import Answers
 from complabel.errors import ComplabelError
-from complabel.files import COLUMNS
+from complabel.files import COLUMNS, CONFIDENCE
 from complabel.importers import FORMATS, Head, Options, Tally, import_answers
 
 TABULAR = {"open-images", "coded", "table", "replies"}
 FORMAT = {each.name: each for each in FORMATS}
 WORDS = {"answer": {"no", "yes", "unsure"}, "question": {"named", "asked", "ticked", "excluded"}}
-NUMBERS = {"asked_for": int, "probability": float, "seconds": float}
+NUMBERS = {"asked_for": int, "probability": float, "seconds": float, "confidence": float}
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def use(origin: Seed, folder: Path) -> str:
 
 def check(piece: dict[str, Any]) -> pd.DataFrame:
     """Return a piece as a table, if it is one."""
-    assert set(piece) <= set(COLUMNS), set(piece)
+    assert set(piece) <= {*COLUMNS, CONFIDENCE}, set(piece)
     assert len({len(values) for values in piece.values()}) == 1
     assert {"item", "label", "answer"} <= set(piece)
     for name, values in piece.items():

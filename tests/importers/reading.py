@@ -12,8 +12,9 @@ import pytest
 
 from complabel.answers import Answers, UnlistedLabelsWarning
 from complabel.errors import DatasetFormatError
-from complabel.files import COLUMNS
+from complabel.files import COLUMNS, CONFIDENCE
 from complabel.importers import FORMATS, Head, Options, Tally, import_answers, import_file
+from complabel.importers._judges import JUDGES
 
 FORMAT = {each.name: each for each in FORMATS}
 
@@ -56,7 +57,7 @@ def read(name, path, **options):
     table = {}
     n_rows = 0
     for piece in FORMAT[name].read(path, Options(**options), tally):
-        assert set(piece) <= set(COLUMNS)
+        assert set(piece) <= {*COLUMNS, CONFIDENCE}
         (length,) = {len(values) for values in piece.values()}
         assert 0 < length <= 100_000
         for column in {*piece, *table}:
@@ -90,7 +91,7 @@ def imported(path, content, format_=None, **options):
     if content is not None:
         path.write_bytes(content)
     table, tally = import_answers(path, format=format_, options=Options(**options))
-    assert list(table) == list(COLUMNS)
+    assert [*table] == [*COLUMNS, *[CONFIDENCE] * (CONFIDENCE in table)]
     out = path.with_name("out.parquet")
     again = import_file(path, out, format=format_, options=Options(**options))
     assert (again.counts, again.remarks) == (tally.counts, tally.remarks)
@@ -109,7 +110,13 @@ UNITS = {
     "table": lambda table, tally: len(table),
     "open-images": lambda table, tally: len(table),
     "lvis": lambda table, tally: table["item"].nunique(),
+    **dict.fromkeys((each.name for each in JUDGES), lambda table, tally: len(table)),
 }
+
+
+def n_ids(table, tally):
+    ids = table["answer_id"].astype(str).str.replace("-(asked|absent|present)$", "", regex=True)
+    return ids.nunique()
 
 
 def conserved(format_, table, tally):
@@ -121,8 +128,7 @@ def conserved(format_, table, tally):
         cells = tally.counts[unit] * len(tally.label_names)
         assert cells == len(table) + tally.counts["blank cells"], tally.counts
         return
-    ids = table["answer_id"].astype(str).str.replace("-(asked|absent|present)$", "", regex=True)
-    units = UNITS.get(format_.name, lambda table, tally: ids.nunique())(table, tally)
+    units = UNITS.get(format_.name, n_ids)(table, tally)
     assert tally.counts[unit] == units + sum(tally.counts[name] for name in left), tally.counts
 
 

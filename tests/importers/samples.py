@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import pandas as pd
 
@@ -223,6 +224,15 @@ EVENTS = [  # the latest first
     event(12, "unlabeled", 7, "bug", 3),
     event(11, "labeled", 7, "docs", 2),
 ]
+# Written by Inspect AI 0.3.285, promptfoo 0.121.20, DeepEval 4.3.1, Langfuse's 5.0.4 and MLflow's
+# 3.17.2 own classes, without a model; texts and other long fields are cut.
+JUDGED = json.loads(Path(__file__).with_name("judges.json").read_text(encoding="utf-8"))
+TABLE_OF_MLFLOW = {
+    "columns": ["trace_id", "inputs", "safety/value", "safety/error_message", "tone/v1/score"],
+    "data": [["t1", "q", "yes", None, 4], ["t2", "q", None, "boom", 2], ["t3", "q", "no", None, 5]],
+}
+OF_INSPECT = {"threshold": {"": 0.5}, "unsure": ("P",)}
+OF_LANGFUSE = {"threshold": {"": 0.5}, "yes": ("warm",), "no": ("cold",), "only": ("EVAL",)}
 BOTH = {"absent": ("not_this",), "present": ("this",)}
 SAMPLES = {
     # what it is: format, name of the file, content, options that it needs
@@ -246,6 +256,28 @@ SAMPLES = {
     ),
     "argilla, lines": ("argilla", "a.jsonl", ARGILLA, {"absent": ("not_applicable",)}),
     "lvis": ("lvis", "a.json", LVIS, {}),
+    "inspect-ai": ("inspect-ai", "a.json", JUDGED["inspect-ai"], OF_INSPECT),
+    "promptfoo": ("promptfoo", "a.json", JUDGED["promptfoo"], {"only": ("Say: {{q}}",)}),
+    "promptfoo, lines": (
+        *("promptfoo", "a.jsonl", JUDGED["promptfoo"]["results"]["results"]),
+        {"only": ("Tell: {{q}}",), "item": "q"},
+    ),
+    "deepeval": ("deepeval", "a.json", JUDGED["deepeval"], {"column": {"confidence": "score"}}),
+    "langfuse": ("langfuse", "a.json", JUDGED["langfuse"], OF_LANGFUSE),
+    "langfuse, csv": ("langfuse", "a.csv", delimited(",", JUDGED["langfuse"]["data"]), OF_LANGFUSE),
+    "mlflow": ("mlflow", "a.json", JUDGED["mlflow"], {"only": ("LLM_JUDGE",)}),
+    "mlflow, table": ("mlflow", "a.json", TABLE_OF_MLFLOW, {"threshold": {"tone/v1": 3}}),
+    "mlflow, csv": (
+        *("mlflow", "a.csv"),
+        delimited(
+            ",",
+            [
+                dict(zip(TABLE_OF_MLFLOW["columns"], x, strict=True))
+                for x in TABLE_OF_MLFLOW["data"]
+            ],
+        ),
+        {"threshold": {"tone/v1": 3}},
+    ),
 }
 
 

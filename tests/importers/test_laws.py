@@ -18,6 +18,7 @@ import complabel
 from complabel.answers import Answers
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.importers import FORMATS, Options, import_answers
+from complabel.importers._judges import JUDGES
 
 CODES = {"yes": ("1",), "no": ("0",), "unsure": ("-1",)}
 WIDE = "item,anna,ben\na,sea,sky\nb,sky,\n"
@@ -48,6 +49,8 @@ GIVEN = {
     "merge": {"x": "y"},
     "column": {"annotator": "x"},
     "drop": ("x",),
+    "threshold": {"x": 0.5},
+    "only": ("x",),
     "class_names": Path("x"),
     "prompts": Path("x"),
     "more": (Path("x"),),
@@ -300,21 +303,26 @@ def test_advice_that_is_followed_leads_to_what_the_file_means(tmp_path, case):
     assert all(each[len(each.split()[0]) + 1] == "-" for each in stated - {*words}), stated
 
 
-def documented():
-    """The table of docs/files.md, as the formats declare it."""
+def documented(formats):
+    """The table of docs/files.md, or docs/judges.md, as the formats declare it."""
     flags = {name: f"`--{name.replace('_', '-')}`" for name in vars(Options())}
     flags["question"] = "`--read-as`"
+    known = {}
     lines = ["| format | what is read | options | counted as left out |", "|---|---|---|---|"]
-    for each in sorted(FORMATS, key=lambda each: each.name):
+    for each in sorted(formats, key=lambda each: each.name):
         options = ", ".join(flags[name] for name in sorted(each.uses.split())) or "-"
-        left = ", ".join(each.counts[1:]) or "-"
-        lines.append(f"| `{each.name}` | {each.reads} | {options} | of {each.counts[0]}: {left} |")
+        left = f"of {each.counts[0]}: {', '.join(each.counts[1:]) or '-'}"
+        left = (
+            f"as `{first}`" if (first := known.setdefault(left, each.name)) != each.name else left
+        )
+        lines.append(f"| `{each.name}` | {each.reads} | {options} | {left} |")
     return "\n".join(lines)
 
 
-def test_the_table_in_the_docs_is_the_declarations():
-    page = (Path(__file__).parents[2] / "docs" / "files.md").read_text("utf-8")
-    assert documented() in page
+@pytest.mark.parametrize("page", ["files", "judges"])
+def test_the_table_in_the_docs_is_the_declarations(page):
+    text = (Path(__file__).parents[2] / "docs" / f"{page}.md").read_text("utf-8")
+    assert documented([x for x in FORMATS if (x in JUDGES) == (page == "judges")]) in text
 
 
 # These name a setting that was given, or one of which only the user knows the value.

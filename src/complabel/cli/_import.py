@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 NAMES = (
     *("label-studio", "prodigy", "argilla", "lvis", "open-images", "batch"),
     *("coded", "columns", "replies", "results", "table"),
+    *(_JUDGES := ("inspect-ai", "promptfoo", "deepeval", "langfuse", "mlflow")),
 )
 
 
@@ -85,6 +87,14 @@ class Meanings:
         "COLUMN",
         "Do not read this column, although its name says that it may matter; repeat for more.",
     )
+    threshold: list[str] | None = option(
+        "[CRITERION=]NUMBER",
+        "Of a judge's scores: from which score on the criterion is met; repeat for more.",
+    )
+    only: list[str] | None = option(
+        "NAME",
+        "Read only the verdicts of this system, prompt or source, such as HUMAN; repeat for more.",
+    )
     class_names: Path | None = option(
         "FILE", "CSV file with a code and a name per label, if the labels are codes."
     )
@@ -100,13 +110,28 @@ class Meanings:
             "label_names": names_in(self.label_names),
             "merge": options.pairs_of("--merge", self.merge),
             "column": options.pairs_of("--column", self.column, "OURS=THEIRS"),
+            "threshold": _thresholds(self.threshold),
         }
         return Options(more=tuple(more), **{k: v for k, v in values.items() if v is not None})
+
+
+def _thresholds(texts: list[str] | None) -> dict[str, float]:
+    """Read what is typed as 0.5 or CRITERION=0.5; a number alone is for all other criteria."""
+    pairs = [(name, number) for name, _, number in (t.rpartition("=") for t in texts or ())]
+    try:
+        found = {name: float(number) for name, number in pairs}
+    except ValueError:
+        found = {}
+    if len(found) < len(pairs) or not all(map(math.isfinite, found.values())):
+        told = f"--threshold is {', '.join(texts or ())}; give NUMBER, or CRITERION=NUMBER once"
+        raise InputError(told, parameter="threshold")
+    return found
 
 
 @options.with_examples(
     "import export.json --absent not_this --out answers.csv",
     "import lvis_val.json --out answers.parquet --labels-out labels.txt",
+    "import results.json --threshold helpful=0.7 --only LLM_JUDGE --out judge.csv",
     "import labels.csv --from coded --yes 1 --no 0 --unsure -1 --out answers.csv",
     "import sheet.csv --from columns --absent anna --absent ben --separator ';' --out answers.csv",
 )
@@ -180,7 +205,7 @@ def _next(format_: str, tally: Tally, out: Path, label_names: Path | None) -> st
     """Say what comes next; a language model's answers about most pairs are checked by people."""
     of, words = tally.counts, [tally.counts[f"rows that say {word}"] for word in ("yes", "no")]
     n_pairs = of["items"] * of["labels"]
-    if format_ in ("results", "replies") and all(words) and 2 * sum(words) > n_pairs:
+    if format_ in ("results", "replies", *_JUDGES) and all(words) and 2 * sum(words) > n_pairs:
         known = {"label_names": label_names, "number": min(200, n_pairs)}
         check = command("ask", against=out, **known, out="check.csv")
         return f"next: let people check some answers; --items TABLE shows them the items\n  {check}"

@@ -403,7 +403,8 @@ RESULTS = Format(
 
 def _has_replies(head: Head) -> bool:
     root, keys = head.keys()
-    return root == "{" and "id" in keys and not keys.isdisjoint(("reply", "prompt"))
+    is_known = root == "{" and "id" in keys and "testIdx" not in keys  # that is promptfoo's
+    return is_known and not keys.isdisjoint(("reply", "prompt"))
 
 
 _OF_REPLIES = "replies of a language model: the lines of ask --for replies, each with a reply"

@@ -71,6 +71,11 @@ class Options:
         "confidence", and the name of the column.
     drop : tuple of str
         Columns and fields that are not read, although their names say that they may matter.
+    threshold : mapping of str to float
+        Of scores of a judge: from which score on a criterion is met, by its name; under "" for all
+        others.
+    only : tuple of str
+        Of verdicts of several systems, prompts or sources, such as people: those to read.
     class_names : Path or None
         A table of codes and label names, for files that hold codes.
     prompts : Path or None
@@ -98,6 +103,8 @@ class Options:
     merge: Mapping[str, str] = field(default_factory=dict)
     column: Mapping[str, str] = field(default_factory=dict)
     drop: tuple[str, ...] = ()
+    threshold: Mapping[str, float] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
     class_names: Path | None = None
     prompts: Path | None = None
     more: tuple[Path, ...] = ()

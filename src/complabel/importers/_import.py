@@ -54,6 +54,7 @@ from complabel.importers._format import (
     some,
 )
 from complabel.importers._hints import hint
+from complabel.importers._judges import JUDGES
 from complabel.importers._label_studio import LABEL_STUDIO
 from complabel.importers._public import EVENTS, LVIS, OPEN_IMAGES
 from complabel.importers._records import ARGILLA, PRODIGY
@@ -188,7 +189,7 @@ TABLE = Format(
 
 
 FORMATS: tuple[Format, ...] = (
-    *(RESULTS, PRODIGY, ARGILLA, REPLIES, LVIS, OPEN_IMAGES, EVENTS),
+    *(RESULTS, *JUDGES, PRODIGY, ARGILLA, REPLIES, LVIS, OPEN_IMAGES, EVENTS),
     # Questions may be answered in other tools, so these are tried before the neutral table.
     # Almost any CSV file can be a table of codes, so that is tried last.
     *(LABEL_STUDIO, BATCH, TABLE, CODED, CELLS),
