@@ -405,3 +405,41 @@ def test_a_fit_beside_a_machine_says_how_often_people_were_unsure(folder, tmp_pa
         assert (code, "people were unsure 7 times" in out) == (0, name == "people.csv")
         told.append(out[out.index("each answer of the machine") :].splitlines()[:3])
     assert told[0] == told[1]
+
+
+def test_two_systems_and_a_second_person(folder, tmp_path, run):
+    Y, machine = folder
+    run("ask", "--against", "machine.csv", "-n", 80, "--out", "check.csv")
+    answer("check.csv", tmp_path / "people.csv", Y)
+    rows = read_table(tmp_path / "people.csv")
+    for person, wrong in (("ann", 0), ("ben", 4)):  # ben contradicts ann four times
+        said = [
+            {**row, "annotator": person, "answer": {"yes": "no", "no": "yes"}[row["answer"]]}
+            if at < wrong
+            else {**row, "annotator": person}
+            for at, row in enumerate(rows)
+        ]
+        write_back(tmp_path / f"{person}.csv", said)
+    code, out, err = run("audit", "machine.csv", "ann.csv", "ben.csv", "--trusted", "ann")
+    assert code == 0, err
+    assert "a second person: two people agree about 9" in out
+    assert "80 pairs" in out
+    # Another system does what the first does; of the label cat nobody approves.
+    Y[:, 0] = machine[:, 0] = 0
+    machine[0, 0] = 1
+    rows = read_table(tmp_path / "machine.csv")
+    for row in rows:
+        row["answer"] = ["no", "yes"][machine[int(row["item"][1:]), NAMES.index(row["label"])]]
+    write_back(tmp_path / "other.csv", rows)
+    run("ask", "--against", "other.csv", "-n", 80, "--out", "check-other.csv")
+    answer("check-other.csv", tmp_path / "other-people.csv", Y)
+    files = ("machine.csv", "people.csv", "--versus", "other.csv", "other-people.csv")
+    code, out, err = run("audit", *files)
+    assert code == 0, err
+    lines = out[out.index("machine.csv less other.csv") :].splitlines()
+    assert re.match(r"\s+cat: \+", lines[1])
+    assert "no difference is known" in "".join(lines[2:5])
+    write_back(tmp_path / "other.csv", [row for row in rows if row["item"] != "i7"])
+    code, _, err = run("audit", *files)
+    assert code == 1
+    assert "i7" in err

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from complabel.cli._inputs import Settled
 from complabel.cli._options import argument, option
 
 if TYPE_CHECKING:
-    from complabel.frequencies import MachineAudit
+    from complabel.frequencies import MachineAudit, MachineFiles
 
 _MOST_LABELS = 30
 
@@ -21,6 +21,7 @@ _MOST_LABELS = 30
     "audit machine.csv people.csv",
     "audit machine.csv people.csv more.csv --items tickets.csv --html audit.html",
     "audit machine.csv people.csv --other second.csv",
+    "audit judge-a.csv people-a.csv --versus judge-b.csv people-b.csv",
 )
 def audit(
     machine: Path = argument(
@@ -38,6 +39,11 @@ def audit(
         "Table of another machine, or of another prompt; repeat for more. What all of them say is"
         " taken together, and each one's precision and recall are shown. If several annotators"
         " of a table answer the same pairs, each is a machine.",
+    ),
+    versus: tuple[Path, Path] | None = option(
+        "MACHINE ANSWERS",
+        "Tables about another system's answers to the same items: what the machine says of them,"
+        " and people. Each label's frequency is compared.",
     ),
     least: float = options.share(
         "The precision and the recall that a label needs to be used.", default=0.8
@@ -58,33 +64,48 @@ def audit(
     """Say for which labels a machine's answers may be used, by a few answers of people.
 
     A table has the frequency of each label, and the machine's precision and recall, with
-    intervals. A label can be used if both are at least --least with a probability of .8.
+    intervals. A label can be used if both are at least --least with a probability of .8. If two
+    people answered the same pairs, they are compared with each other and with the machine.
     """
     from complabel.files import read_item_names
-    from complabel.frequencies import about_the_others, audit_machine, by_machine
+    from complabel.frequencies import about_the_others, audit_machine, by_machine, compare_audits
     from complabel.reports import agreement, audit_headline, audit_sentences, render_audit
 
     item_names = None if items is None else read_item_names(items)
+
+    def audit_of(
+        files: list[Path], answers: list[Path], names: Sequence[str] | Path | None, *, apart: bool
+    ) -> tuple[MachineFiles, MachineAudit, int]:
+        machines = reading.machines(files, item_names, names, only_yes=only_yes, apart=apart)
+        people = reading.people(answers, machines)
+        unsure = reading.unsure(answers, people)
+        if left := about_the_others(people.only(~by_machine(people))):
+            say(f"  {left}; they do not count")
+        about: Any = {"unsure": unsure[:2], "missed": missed, "invented": invented, "least": least}
+        with working("comparing people's answers with the machine's"):
+            audited = audit_machine(people, [*machines.said.values()], **about)
+        return machines, audited, len(unsure[0])
+
     files = [machine, *(other or ())]
-    machines = reading.machines(files, item_names, label_names, only_yes=only_yes, apart=True)
+    machines, audited, n_unsure = audit_of(files, answers, label_names, apart=True)
     scores, *more_scores = machines.said.values()
-    people = reading.people(answers, machines)
-    unsure = reading.unsure(answers, people)
-    if left := about_the_others(people.only(~by_machine(people))):
-        say(f"  {left}; they do not count")
-    about: Any = {"unsure": unsure[:2], "missed": missed, "invented": invented, "least": least}
-    with working("comparing people's answers with the machine's"):
-        audited = audit_machine(people, [scores, *more_scores], **about)
     names = [*machines.said][1:]
     others = dict(zip(names, audited.others, strict=True))
     agreements = {
         name: agreement(scores, each) for name, each in zip(names, more_scores, strict=True)
     }
-    sentences = audit_sentences(audited, scores, len(unsure[0]), agreements, others)
+    sentences = audit_sentences(audited, scores, n_unsure, agreements, others)
+    sentences += _second_person(machines, answers, scores, reading)
     say(f"{audit_headline(audited)}.")
     for sentence in sentences:
         say(f"  {sentence}.")
     _show_labels(audited)
+    if versus is not None:
+        b, b_people = versus
+        second, second_audit, _ = audit_of([b], [b_people], machines.label_names, apart=False)
+        second.refuse_other_items(b, machines)
+        say(f"{machine} less {b}:")
+        say("\n".join(f"  {line}" for line in compare_audits(audited, second_audit).lines()))
     explain(
         "Intervals of 95 %. A label is good enough if its precision and its recall are at least"
         f" {least:g}, with a probability of .8 or more. More: so many more answers about the"
@@ -99,6 +120,17 @@ def audit(
     to = {"machine": machine, "features": "X.npz", "out": "model.safetensors"}
     fit = command("fit", *answers, **chosen, **to)  # the features have the items
     say(f"or learn from both, if there are features of the items\n  {fit}")
+
+
+def _second_person(
+    machines: MachineFiles, answers: list[Path], scores: Any, reading: Settled
+) -> list[str]:
+    """Compare the machine with a second person, if two people answered some of the same pairs."""
+    from complabel.frequencies import answered_twice, compare_with_second_person
+
+    rules: Any = {"question": reading.read_as, "contradictions": "keep"}
+    people = machines.read_people(answers, **rules).answers
+    return compare_with_second_person(people, scores).lines() if answered_twice(people) else []
 
 
 def _as_json(

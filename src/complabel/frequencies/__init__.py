@@ -1,5 +1,12 @@
 """Estimates of how often each label applies: what the field calls class priors, or prevalence."""
 
+from complabel.frequencies._comparison import (
+    AuditComparison,
+    SecondPerson,
+    compare_audits,
+    compare_with_second_person,
+)
+from complabel.frequencies._comparison import answered_twice as answered_twice
 from complabel.frequencies._counts import Audit as Audit
 from complabel.frequencies._counts import about_the_others as about_the_others
 from complabel.frequencies._counts import by_machine as by_machine
@@ -40,10 +47,14 @@ from complabel.frequencies._strata import drawn_chances as drawn_chances
 from complabel.frequencies._strata import what_is_left as what_is_left
 
 __all__ = [
+    "AuditComparison",
     "LabelFrequencies",
     "MachineAudit",
     "MachineRates",
+    "SecondPerson",
     "audit_machine",
+    "compare_audits",
+    "compare_with_second_person",
     "estimate_label_frequencies",
     "read_machines",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,8 @@ class MachineAudit:
         and how often they would if the scores were right; None if that is not more than chance.
     others : tuple of MachineAudit
         The same of the other machines, if several were given; frequencies are of all together.
+    draws : ndarray of shape (n_draws, n_labels), dtype float64
+        Draws of the frequencies from their posterior.
     """
 
     label_names: list[str]
@@ -90,6 +92,7 @@ class MachineAudit:
     n_more: Ints
     too_sure: tuple[int, int, float] | None = None
     others: tuple[MachineAudit, ...] = ()
+    draws: Array = field(default_factory=lambda: np.empty((0, 0)), repr=False)
 
     @property
     def usable(self) -> Bools:
@@ -290,19 +293,20 @@ def _audited(
         label_names=list(names),
         frequencies=frequencies,
         machine_shares=shares,
-        precision=_summary(of_draws["precision"]),
-        recall=_summary(of_draws["recall"]),
-        missed=_summary(of_draws["missed"]),
-        invented=_summary(of_draws["invented"]),
+        precision=summary(of_draws["precision"]),
+        recall=summary(of_draws["recall"]),
+        missed=summary(of_draws["missed"]),
+        invented=summary(of_draws["invented"]),
         good=good.mean(axis=0)[:-1],
         least=least,
         cardinality=(float(estimate.values.sum()), float(sums[0]), float(sums[2])),
         n_asked=n_asked,
         n_more=_to_halve(*posterior.by_cell(), posterior.asked.shares),
+        draws=draws.frequencies,
     )
 
 
-def _summary(draws: Array) -> MachineRates:
+def summary(draws: Array) -> MachineRates:
     """Summarize draws (D, K + 1), of which the last column is about all pairs.
 
     A label may apply to nothing in some draws, where it has no recall; these are left out.

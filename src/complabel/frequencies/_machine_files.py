@@ -84,6 +84,20 @@ class MachineFiles:
                 " are the files in the right order? If not, exchange them"
             )
 
+    def refuse_other_items(self, path: StrPaths, others: MachineFiles) -> None:
+        """Refuse to compare two systems, if ``others`` are about other items.
+
+        Raises
+        ------
+        InputError
+        """
+        if odd := sorted({*self.item_names} ^ {*others.item_names}):
+            raise InputError(
+                f"{_called(path)}: {len(odd):,} items are in one of both machines' tables alone,"
+                f" such as {some_of(odd)}; systems are compared on the same items, so give them"
+                f" the same names, and all with {setting('items')}"
+            )
+
     def read_people(
         self,
         path: StrPaths,

@@ -281,7 +281,9 @@ def _of_inspect(path: Path, options: Options, tally: Tally) -> Iterator[Verdict]
         model = _model((chosen or {}).get("model")) or _model((roles or {}).get("grader"))
         judges[name] = f"{name} {model}".strip()
     kinds = {"id": Text, "epoch": Number, "scores": dict[str, _Map] | None}
-    found = [(*_fields(x, f"{path}, sample {at}", **kinds), x) for at, x in enumerate(samples, 1)]
+    found = [
+        (*_fields(x, f"{path}, sample {at}", **kinds), x) for at, x in enumerate(samples or (), 1)
+    ]
     scorers = dict.fromkeys(name for _, _, scores, _ in found for name in scores or ()) or judges
     n_epochs = len({epoch for _, epoch, _, _ in found})
     if n_epochs > 1:
@@ -294,7 +296,8 @@ def _of_inspect(path: Path, options: Options, tally: Tally) -> Iterator[Verdict]
             value, edits = _fields(
                 score or {}, f"{path}, sample {ident}", value=Any, history=_Maps | None
             )
-            people = [x["provenance"].get("author") for x in edits or () if x.get("provenance")]
+            authors = (x.get("provenance") for x in edits or ())
+            people = [x.get("author") for x in authors if isinstance(x, dict)]
             judge = people[-1] if people else judges.get(name, name)
             left = _REPLACED * (sample.get("invalidation") is not None) or _FAILED * (score is None)
             yield Verdict(
