@@ -156,7 +156,8 @@ def test_a_score_is_a_probability_if_the_user_says_so_and_it_agrees(tmp_path):
     table, _ = read(
         "mlflow",
         write(tmp_path, "b.json", TABLE_OF_MLFLOW),
-        drop=("tone/v1",), column={"confidence": "score"},
+        drop=("tone/v1",),
+        column={"confidence": "score"},
     )
     assert all(math.isnan(each) for each in table["confidence"])
 
