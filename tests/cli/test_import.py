@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 from tests.cli.own import ITEMS, N_ANSWERED, NAMES, read_table
-from tests.importers.samples import LABEL_STUDIO
+from tests.importers.samples import JUDGED, LABEL_STUDIO
 
 from complabel.cli import _import
 from complabel.importers import FORMATS
@@ -171,3 +171,20 @@ def test_what_cannot_be_read_is_said_and_nothing_is_written(run, folder, argumen
     assert message in err
     assert "Traceback" not in out + err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_verdicts_of_a_judge_become_a_machines_table(run, folder):
+    (folder / "scores.json").write_text(json.dumps(JUDGED["langfuse"]), "utf-8")
+    told = ("--threshold", "helpful=0.5", "--yes", "warm", "--no", "cold", "--out", "judge.csv")
+    code, _, err = run("import", "scores.json", *told)
+    assert code == 1
+    assert "--only 'EVAL'" in err
+    code, out, err = run("import", "scores.json", *told, "--only", "EVAL")
+    assert code == 0, err
+    assert "'helpful' from 0.5 on" in err
+    assert "complabel ask --against judge.csv" in out
+    assert len(read_table(folder / "judge.csv")) == 6
+    for wrong in ("x", "helpful=x", "helpful=nan"):
+        code, _, err = run("import", "scores.json", "--threshold", wrong, "--out", "new.csv")
+        assert code == 1
+        assert "--threshold" in err

@@ -162,6 +162,16 @@ def test_a_score_is_a_probability_if_the_user_says_so_and_it_agrees(tmp_path):
     assert all(math.isnan(each) for each in table["confidence"])
 
 
+def test_codes_are_compared_as_numbers_and_mean_one_thing(tmp_path):
+    path = write(tmp_path, "a.json", changed(JUDGED["langfuse"], ["data", 4, "value"], 1.0000001))
+    told = OF_LANGFUSE | {"threshold": {}}
+    way = refused(path, None, "langfuse", **told | {"yes": ("warm", "1", "0.250"), "no": ("cold",)})
+    assert "1.0000001" in way
+    table, _ = read("langfuse", path, **told | {"yes": ("warm", "1.00000010", ".25")})
+    assert dict(zip(table["label"], table["answer"], strict=True))["helpful"] == "yes"
+    refused(path, None, "langfuse", InputError, **told | {"yes": ("1",), "no": ("1.0",)})
+
+
 @pytest.mark.parametrize(
     ("option", "value"), [("drop", ("zz",)), ("threshold", {"zz": 1.0}), ("only", ("zz",))]
 )

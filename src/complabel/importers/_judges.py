@@ -47,7 +47,7 @@ _FAILED, _BLANK, _REPLACED = "failed verdicts", "blank verdicts", "replaced verd
 _OTHERS, _DROPPED = "verdicts of other sources", "dropped verdicts"
 _TWICE, _DIFFER = "repeated verdicts", "contradicting verdicts"
 _COUNTS = ("verdicts", _FAILED, _BLANK, _REPLACED, _OTHERS, _DROPPED, _TWICE, _DIFFER)
-_MOST_SHOWN = 3
+_MOST_SHOWN, _LONGEST = 3, 60  # names in a remark; letters of a prompt that is its own name
 _PLAIN = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
 _Map = dict[str, Any]
 _Maps = list[_Map]
@@ -55,6 +55,7 @@ _Flag = Annotated[bool, Field(strict=True)] | None
 _Placed = Iterator[tuple[str, Any]]
 _OF_LANGFUSE = ("traceId", "name", "value", "source", "stringValue", "dataType", "observationId")
 _ALSO = ("authorUserId", "userId", "id", "sessionId", "comment", "metadata", "timestamp")
+_OF_PROMPTFOO = (("evalId", "results"), ("gradingResult", "testIdx"), ("Grader Reason",))
 _OF_TABLE = re.compile(r"(.+)/(value|score|error_message)")
 
 
@@ -90,7 +91,7 @@ def _read(
     known = {"drop": {*there, *columns}, "threshold": {*there, ""}}
     for name, names in (("drop", options.drop), ("threshold", options.threshold)):
         if strangers := {*names} - known[name]:
-            told = f"{setting(name)} names {min(strangers)!r}, which is no criterion of {path}"
+            told = f"{setting(name)} names {shown(min(strangers))}, which is no criterion of {path}"
             raise InputError(f"{told}; it has {some(map(shown, sorted(there)))}", parameter=name)
     kept = [each for each in found if each.criterion not in options.drop]
     wanted = _of_sources(path, kept, kinds, options)
@@ -118,7 +119,7 @@ def _of_sources(
     """Return the verdicts of the sources that the user wants; refuse to mix several."""
     everyone = {name for each in found for name in each.origin}
     if strangers := {*options.only} - everyone:
-        told = f"{setting('only')} is {min(strangers)!r}, and the verdicts are of"
+        told = f"{setting('only')} is {shown(min(strangers))}, and the verdicts are of"
         raise InputError(f"{told} {some(map(shown, sorted(everyone)))}", parameter="only")
     for at, kind in enumerate(kinds):
         there = Counter(each.origin[at] for each in found)
@@ -128,8 +129,8 @@ def _of_sources(
             raise fault(
                 path,
                 f"has verdicts of several {kind}, which must not be mixed: {counts}; give"
-                f" {setting('only', next(iter(there)))} or another one, and import each into a"
-                " file of its own",
+                f" {setting('only')} {shown(next(iter(there)))} or another one, and import each"
+                " into a file of its own",
                 proposes=[{"only": (name,)} for name in there],
             )
         found = [each for each in found if not only or each.origin[at] in only]
@@ -157,7 +158,7 @@ def _rows(found: list[Verdict], meaning: _Meaning, tally: Tally) -> Iterator[Row
     for why, names in left.items():
         tally.counts[why] = len(names)
         if names:
-            told = some([*dict.fromkeys(names)][:_MOST_SHOWN])
+            told = some(map(shown, [*dict.fromkeys(names)][:_MOST_SHOWN]))
             tally.remark(f"{why}: {len(names):,}, such as {told}")
     n_pairs = len({each.item for each in found}) * len({label for _, label, _ in rows})
     if n_pairs > (n := len({key[:2] for key in rows})):
@@ -174,28 +175,37 @@ def _number(value: Any) -> float:
     return number if math.isfinite(number) else math.nan
 
 
+def _code(value: Any) -> str:
+    """Return a value as it is compared with what the user says of values."""
+    number = _number(value)
+    return str(value).strip().casefold() if math.isnan(number) else repr(number).removesuffix(".0")
+
+
 class _Meaning:
     """What values say, by their format and by the user."""
 
     def __init__(self, path: Path, options: Options, words: Mapping[str, str]) -> None:
-        self._told = {code.casefold(): word for word in WORDS for code in getattr(options, word)}
-        self._words, self._path = {**words, **self._told}, path
+        told = {(_code(code), word) for word in WORDS for code in getattr(options, word)}
+        self._told, self._path = dict(told), path
+        if len(self._told) < len(told):
+            raise InputError("a code is given twice, as --yes, --no or --unsure; give it once")
+        self._words = {**words, **self._told}
         self._least, self._is_sure = options.threshold, CONFIDENCE in options.column
         self.seen: dict[str, None] = {}
         if options.column.get(CONFIDENCE, "score") != "score":
-            told = f"{setting('column')}: a confidence can be read of the score alone"
-            raise InputError(f"{told}, as {CONFIDENCE}=score", parameter="column")
+            what = f"{setting('column')}: a confidence can be read of the score alone"
+            raise InputError(f"{what}, as {CONFIDENCE}=score", parameter="column")
 
     def of(self, verdict: Verdict) -> tuple[str, float | None]:
         """Return yes, no or unsure; and how probable that is, if scores are probabilities."""
         value, name, number = verdict.value, verdict.criterion, _number(verdict.value)
         is_word, score = math.isnan(number), _number(verdict.score)
-        code = str(value).strip().casefold() if is_word else f"{number:g}"
+        code = _code(value)
         least = self._least.get(name, self._least.get("", math.nan))
         if code in (self._words if is_word else self._told) and not isinstance(value, list | dict):
             answer, told = self._words[code], f"{shown(value)} is {self._words[code]}"
         elif not is_word and not math.isnan(least):
-            answer, told = "yes" if number >= least else "no", f"{name} from {least:g} on"
+            answer, told = "yes" if number >= least else "no", f"{shown(name)} from {least:g} on"
             score = number
         else:
             raise self._refusal(verdict, code, is_word)
@@ -205,7 +215,7 @@ class _Meaning:
         if math.isnan(score) or answer == "unsure":
             return answer, math.nan
         if not 0 <= score <= 1 or (score >= 0.5) != (answer == "yes"):
-            told = f"criterion {name!r} of item {verdict.item!r} has the score {score:g}"
+            told = f"criterion {shown(name)} of item {shown(verdict.item)} has the score {score:g}"
             told += f" and says {answer}, so scores are not how probable it is that a criterion is"
             raise fault(self._path, f"{told} met; leave {setting('column')} out")
         return answer, score if answer == "yes" else 1 - score
@@ -213,14 +223,14 @@ class _Meaning:
     def _refusal(self, verdict: Verdict, code: str, is_word: bool) -> Exception:
         name, value = verdict.criterion, verdict.value
         ways: list[dict[str, object]] = [{"drop": (name,)}]
-        told = f"give {setting('drop', name)} to leave the criterion out"
+        told = f"give {setting('drop')} {shown(name)} to leave the criterion out"
         if not isinstance(value, list | dict):
             code = str(value) if is_word else code
             ways += [{word: (code,)} for word in WORDS]
             told += f", or say what {shown(code)} means with {', '.join(map(setting, WORDS))}"
         if not is_word:
             told += f", or from which score on it is met with {setting('threshold')}"
-        what = f"criterion {name!r} of item {verdict.item!r} is {shown(value)}"
+        what = f"criterion {shown(name)} of item {shown(verdict.item)} is {shown(value)}"
         return fault(self._path, f"{what}, and the file does not say if that is met; {told}",
                      proposes=ways)  # fmt: skip
 
@@ -268,7 +278,8 @@ def _model(value: Any) -> str:
 
 def _of_inspect(path: Path, options: Options, tally: Tally) -> Iterator[Verdict]:
     if path.suffix == ".eval":
-        raise fault(path, f"is a packed log; give JSON: inspect log dump {path.name} > log.json")
+        told = f"inspect log dump {path.name} > log.json"
+        raise fault(path, f"is a packed log; give JSON: {told}")
     kinds: Any = {"status": Text, "eval": _Map, "samples": _Maps | None}
     status, about, samples = _fields(read_json(path), str(path), **kinds)
     if status != "success":
@@ -310,14 +321,17 @@ def _of_promptfoo(path: Path, options: Options, _: Tally) -> Iterator[Verdict]:
         told = "promptfoo export eval ID --output results.json"
         raise fault(path, f"has one verdict for all assertions of a test; give the JSON: {told}")
     kinds: Any = {"testIdx": Number, "vars": _Map | None, "prompt": _Map | None}
-    kinds |= {"gradingResult": _Map | None, "failureReason": Number | None, "provider": Any}
+    kinds |= {"gradingResult": _Map | None, "failureReason": Number | None}
+    kinds |= dict.fromkeys(("provider", "promptIdx"), Any)
     of_part: Any = {"pass": _Flag, "assertion": _Map | None, "metadata": _Map | None, "score": Any}
     of_assertion: Any = {"type": Text, "metric": OptionalText, "value": Any, "provider": Any}
     for place, each in _values(path, "results", "results"):
-        test, given, prompt, grading, reason, by = _fields(each, place, **kinds)
+        test, given, prompt, grading, reason, by, number = _fields(each, place, **kinds)
         item, is_error = _named(options, given or {}, test), reason == 2
         system = (by.get("label") if isinstance(by, dict) else None) or _model(by)
-        origin = system, (prompt or {}).get("label") or (prompt or {}).get("raw")
+        label = (prompt or {}).get("label") or (prompt or {}).get("raw") or ""
+        is_name = isinstance(label, str) and len(label) <= _LONGEST
+        origin = system, label if is_name else f"prompt {number}"
         (parts,) = _fields(grading or {}, place, componentResults=_Maps | None)
         if is_error or not parts:  # or there is no assertion
             of_all = "all assertions", None, None, (*origin, "assertions"), None
@@ -362,7 +376,7 @@ def _of_langfuse(path: Path, options: Options, tally: Tally) -> Iterator[Verdict
         about_no_trace = options.item is None and trace is None  # but a session, or a run
         name, left = each.get("name"), _BLANK * (about_no_trace or kind in ("CORRECTION", "TEXT"))
         if options.item is None and observed.setdefault((trace, str(name)), part) != part:
-            told = f"trace {trace!r} has several observations with {shown(name)}; give"
+            told = f"trace {shown(trace)} has several observations with {shown(name)}; give"
             told += f" {setting('item', 'observationId')} if each observation is an item"
             raise fault(place, told, proposes=[{"item": "observationId"}])
         judge = each.get("authorUserId") or each.get("source")
@@ -421,74 +435,58 @@ def _is_mlflow(head: Head) -> bool:
     return bool(is_table or is_trace or {"trace_id", "assessments"} <= keys or keys == {"traces"})
 
 
-def _has(*names: str) -> Callable[[Head], bool]:
-    return lambda head: {*names} <= head.keys()[1] | {*head.columns()}
+def _is_langfuse(head: Head) -> bool:
+    in_a_page = {"data", "meta"} <= head.keys()[1] and b'"traceId"' in head.start
+    return in_a_page or _has(head, *_OF_LANGFUSE[:4])
+
+
+def _has(head: Head, *names: str) -> bool:
+    return {*names} <= head.keys()[1] | {*head.columns()}
 
 
 def _format(
-    name: str,
-    title: str,
-    recognizes: Sequence[Callable[[Head], bool]],
-    verdicts: Callable[[Path, Options, Tally], Iterator[Verdict]],
-    reads: str,
-    kinds: Sequence[str] = ("sources",),
-    words: Mapping[str, str] = _PLAIN,
-    values: str = "yes no unsure threshold ",
+    name: str, title: str, recognizes: Any, verdicts: Any, reads: str, *kinds: str, **more: Any
 ) -> Format:
-    return Format(
-        name,
-        title,
-        lambda head: any(each(head) for each in recognizes),
-        partial(_read, verdicts=verdicts, kinds=kinds, words=words),
-        uses=f"{values}{'only ' * bool(kinds)}item drop column",
-        reads=reads,
-        may_read=(CONFIDENCE,),
-        counts=_COUNTS,
-    )
+    """Return a format; ``more``: words with a meaning there, or that all ``values`` have one."""
+    words, values = more.get("words", {}), more.get("values", "yes no unsure threshold ")
+    read = partial(_read, verdicts=verdicts, kinds=kinds, words=_PLAIN | words)
+    uses = f"{values}{'only ' * bool(kinds)}item drop column"
+    return Format(name, title, recognizes, read, uses, reads, (CONFIDENCE,), _COUNTS)
 
 
 JUDGES = (
     _format(
-        "inspect-ai",
-        "Inspect AI: JSON log of an evaluation",
-        (lambda head: head.path.suffix == ".eval", _has("version", "status", "eval")),
-        _of_inspect,
-        "of samples `id`, `epoch` and `scores`; the scorers and their models",
-        words={**_PLAIN, "c": "yes", "i": "no"},
+        *("inspect-ai", "Inspect AI: JSON log of an evaluation"),
+        lambda head: head.path.suffix == ".eval" or _has(head, "version", "status", "eval"),
+        *(_of_inspect, "of samples `id`, `epoch` and `scores`; the scorers and their models"),
+        *["sources"],
+        words={"c": "yes", "i": "no"},
     ),
     _format(
-        "promptfoo",
-        "promptfoo: JSON or JSON lines of results",
-        (_has("evalId", "results"), _has("gradingResult", "testIdx"), _has("Grader Reason")),
-        _of_promptfoo,
-        "of assertions `pass`, `score`, `metric`, the grader; the provider and the prompt",
-        ("systems", "prompts", "sources"),
-        values="",
-    ),
-    _format(
-        "deepeval",
-        "DeepEval: JSON of a test run",
-        (_has("testCases"), _has("testRunData")),
-        _of_deepeval,
-        "`name`; of `metricsData` `name`, `success`, `score`, `evaluationModel`, `error`",
-        kinds=(),
-        values="",
-    ),
-    _format(
-        "langfuse",
-        "Langfuse: JSON or CSV of scores",
-        (
-            _has(*_OF_LANGFUSE[:4]),
-            lambda head: {"data", "meta"} <= head.keys()[1] and b'"traceId"' in head.start,
+        *("promptfoo", "promptfoo: JSON or JSON lines of results"),
+        lambda head: any(_has(head, *names) for names in _OF_PROMPTFOO),
+        *(
+            _of_promptfoo,
+            "of assertions `pass`, `score`, `metric`, the grader; provider and prompt",
         ),
-        _of_langfuse,
-        "`traceId`, `name`, `value`, `stringValue`, `dataType`, `source`, `authorUserId`",
+        *("systems", "prompts", "sources"),
+        values="",
     ),
     _format(
-        "mlflow",
-        "MLflow: JSON of traces with assessments, or JSON or CSV of an evaluation's table",
-        (_is_mlflow,),
-        _of_mlflow,
+        *("deepeval", "DeepEval: JSON of a test run"),
+        lambda head: _has(head, "testCases") or _has(head, "testRunData"),
+        *(_of_deepeval, "`name`; the `name`, `success`, `score`, `evaluationModel` of metrics"),
+        values="",
+    ),
+    _format(
+        *("langfuse", "Langfuse: JSON or CSV of scores", _is_langfuse, _of_langfuse),
+        "`traceId`, `name`, `value`, `stringValue`, `dataType`, `source`, `authorUserId`",
+        "sources",
+    ),
+    _format(
+        *("mlflow", "MLflow: JSON of traces, or JSON or CSV of an evaluation's table"),
+        *(_is_mlflow, _of_mlflow),
         "`assessments`: the name, `source`, `feedback`, `valid`; `NAME/value`, `NAME/score`",
+        "sources",
     ),
 )
