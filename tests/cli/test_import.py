@@ -175,7 +175,7 @@ def test_what_cannot_be_read_is_said_and_nothing_is_written(run, folder, argumen
 
 def test_verdicts_of_a_judge_become_a_machines_table(run, folder):
     (folder / "scores.json").write_text(json.dumps(JUDGED["langfuse"]), "utf-8")
-    told = ("--threshold", "helpful=0.5", "--yes", "warm", "--no", "cold", "--out", "judge.csv")
+    told = ("--met-from", "helpful=0.5", "--yes", "warm", "--no", "cold", "--out", "judge.csv")
     code, _, err = run("import", "scores.json", *told)
     assert code == 1
     assert "--only 'EVAL'" in err
@@ -185,6 +185,6 @@ def test_verdicts_of_a_judge_become_a_machines_table(run, folder):
     assert "complabel ask --against judge.csv" in out
     assert len(read_table(folder / "judge.csv")) == 6
     for wrong in ("x", "helpful=x", "helpful=nan"):
-        code, _, err = run("import", "scores.json", "--threshold", wrong, "--out", "new.csv")
+        code, _, err = run("import", "scores.json", "--met-from", wrong, "--out", "new.csv")
         assert code == 1
-        assert "--threshold" in err
+        assert "--met-from" in err

@@ -231,8 +231,8 @@ TABLE_OF_MLFLOW = {
     "columns": ["trace_id", "inputs", "safety/value", "safety/error_message", "tone/v1/score"],
     "data": [["t1", "q", "yes", None, 4], ["t2", "q", None, "boom", 2], ["t3", "q", "no", None, 5]],
 }
-OF_INSPECT = {"threshold": {"": 0.5}, "unsure": ("P",)}
-OF_LANGFUSE = {"threshold": {"": 0.5}, "yes": ("warm",), "no": ("cold",), "only": ("EVAL",)}
+OF_INSPECT = {"met_from": {"": 0.5}, "unsure": ("P",)}
+OF_LANGFUSE = {"met_from": {"": 0.5}, "yes": ("warm",), "no": ("cold",), "only": ("EVAL",)}
 BOTH = {"absent": ("not_this",), "present": ("this",)}
 SAMPLES = {
     # what it is: format, name of the file, content, options that it needs
@@ -266,7 +266,7 @@ SAMPLES = {
     "langfuse": ("langfuse", "a.json", JUDGED["langfuse"], OF_LANGFUSE),
     "langfuse, csv": ("langfuse", "a.csv", delimited(",", JUDGED["langfuse"]["data"]), OF_LANGFUSE),
     "mlflow": ("mlflow", "a.json", JUDGED["mlflow"], {"only": ("LLM_JUDGE",)}),
-    "mlflow, table": ("mlflow", "a.json", TABLE_OF_MLFLOW, {"threshold": {"tone/v1": 3}}),
+    "mlflow, table": ("mlflow", "a.json", TABLE_OF_MLFLOW, {"met_from": {"tone/v1": 3}}),
     "mlflow, csv": (
         *("mlflow", "a.csv"),
         delimited(
@@ -276,7 +276,7 @@ SAMPLES = {
                 for x in TABLE_OF_MLFLOW["data"]
             ],
         ),
-        {"threshold": {"tone/v1": 3}},
+        {"met_from": {"tone/v1": 3}},
     ),
 }
 

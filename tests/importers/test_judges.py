@@ -88,11 +88,11 @@ def test_what_each_tool_says_is_read_verdict_by_verdict(tmp_path, sample):
     ("sample", "options", "way"),
     [
         ("inspect-ai", {"unsure": ("P",)}, {"drop": ("rubric/polite",)}),
-        ("inspect-ai", {"threshold": {"": 0.5}}, {"unsure": ("P",)}),
+        ("inspect-ai", {"met_from": {"": 0.5}}, {"unsure": ("P",)}),
         ("promptfoo", {}, {"only": ("Tell: {{q}}",)}),
         ("langfuse", {**OF_LANGFUSE, "only": ()}, {"only": ("ANNOTATION",)}),
         ("langfuse", {**OF_LANGFUSE, "yes": ()}, {"yes": ("warm",)}),
-        ("langfuse", {**OF_LANGFUSE, "threshold": {"polite": 1}}, {"drop": ("helpful",)}),
+        ("langfuse", {**OF_LANGFUSE, "met_from": {"polite": 1}}, {"drop": ("helpful",)}),
         ("mlflow", {}, {"only": ("HUMAN",)}),
         ("mlflow, table", {}, {"yes": ("4",)}),
     ],
@@ -164,7 +164,7 @@ def test_a_score_is_a_probability_if_the_user_says_so_and_it_agrees(tmp_path):
 
 def test_codes_are_compared_as_numbers_and_mean_one_thing(tmp_path):
     path = write(tmp_path, "a.json", changed(JUDGED["langfuse"], ["data", 4, "value"], 1.0000001))
-    told = OF_LANGFUSE | {"threshold": {}}
+    told = OF_LANGFUSE | {"met_from": {}}
     way = refused(path, None, "langfuse", **told | {"yes": ("warm", "1", "0.250"), "no": ("cold",)})
     assert "1.0000001" in way
     table, _ = read("langfuse", path, **told | {"yes": ("warm", "1.00000010", ".25")})
@@ -173,7 +173,7 @@ def test_codes_are_compared_as_numbers_and_mean_one_thing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("drop", ("zz",)), ("threshold", {"zz": 1.0}), ("only", ("zz",))]
+    ("option", "value"), [("drop", ("zz",)), ("met_from", {"zz": 1.0}), ("only", ("zz",))]
 )
 def test_a_name_that_is_not_in_the_file_is_refused(tmp_path, option, value):
     path = write(tmp_path, "a.json", JUDGED["langfuse"])

@@ -49,7 +49,7 @@ GIVEN = {
     "merge": {"x": "y"},
     "column": {"annotator": "x"},
     "drop": ("x",),
-    "threshold": {"x": 0.5},
+    "met_from": {"x": 0.5},
     "only": ("x",),
     "class_names": Path("x"),
     "prompts": Path("x"),

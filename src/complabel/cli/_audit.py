@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,26 +69,13 @@ def audit(
     people answered the same pairs, they are compared with each other and with the machine.
     """
     from complabel.files import read_item_names
-    from complabel.frequencies import about_the_others, audit_machine, by_machine, compare_audits
     from complabel.reports import agreement, audit_headline, audit_sentences, render_audit
 
-    item_names = None if items is None else read_item_names(items)
-
-    def audit_of(
-        files: list[Path], answers: list[Path], names: Sequence[str] | Path | None, *, apart: bool
-    ) -> tuple[MachineFiles, MachineAudit, int]:
-        machines = reading.machines(files, item_names, names, only_yes=only_yes, apart=apart)
-        people = reading.people(answers, machines)
-        unsure = reading.unsure(answers, people)
-        if left := about_the_others(people.only(~by_machine(people))):
-            say(f"  {left}; they do not count")
-        about: Any = {"unsure": unsure[:2], "missed": missed, "invented": invented, "least": least}
-        with working("comparing people's answers with the machine's"):
-            audited = audit_machine(people, [*machines.said.values()], **about)
-        return machines, audited, len(unsure[0])
-
     files = [machine, *(other or ())]
-    machines, audited, n_unsure = audit_of(files, answers, label_names, apart=True)
+    names_of_items = None if items is None else read_item_names(items)
+    about: Any = {"missed": missed, "invented": invented, "least": least}
+    setup = _Setup(reading, {"items": names_of_items, "only_yes": only_yes}, about)
+    machines, audited, n_unsure = setup.audit(files, answers, label_names=label_names, apart=True)
     scores, *more_scores = machines.said.values()
     names = [*machines.said][1:]
     others = dict(zip(names, audited.others, strict=True))
@@ -101,11 +89,7 @@ def audit(
         say(f"  {sentence}.")
     _show_labels(audited)
     if versus is not None:
-        b, b_people = versus
-        second, second_audit, _ = audit_of([b], [b_people], machines.label_names, apart=False)
-        second.refuse_other_items(b, machines)
-        say(f"{machine} less {b}:")
-        say("\n".join(f"  {line}" for line in compare_audits(audited, second_audit).lines()))
+        say("\n  ".join(setup.compare(machines, audited, machine, *versus)))
     explain(
         "Intervals of 95 %. A label is good enough if its precision and its recall are at least"
         f" {least:g}, with a probability of .8 or more. More: so many more answers about the"
@@ -120,6 +104,41 @@ def audit(
     to = {"machine": machine, "features": "X.npz", "out": "model.safetensors"}
     fit = command("fit", *answers, **chosen, **to)  # the features have the items
     say(f"or learn from both, if there are features of the items\n  {fit}")
+
+
+@dataclass(frozen=True)
+class _Setup:
+    """How tables are read, and what is known of people."""
+
+    reading: Settled
+    known: Mapping[str, Any]
+    about: Mapping[str, Any]
+
+    def audit(
+        self, files: list[Path], answers: list[Path], **more: Any
+    ) -> tuple[MachineFiles, MachineAudit, int]:
+        """Return what machines say, how good it is, and how often people were unsure."""
+        from complabel.frequencies import about_the_others, audit_machine, by_machine
+
+        machines = self.reading.machines(files, **self.known, **more)
+        people = self.reading.people(answers, machines)
+        unsure = self.reading.unsure(answers, people)
+        if left := about_the_others(people.only(~by_machine(people))):
+            say(f"  {left}; they do not count")
+        with working("comparing people's answers with the machine's"):
+            scores = [*machines.said.values()]
+            audited = audit_machine(people, scores, unsure=unsure[:2], **self.about)
+        return machines, audited, len(unsure[0])
+
+    def compare(
+        self, machines: MachineFiles, audited: MachineAudit, first: Path, b: Path, answers: Path
+    ) -> list[str]:
+        """Say how much more often labels apply than to another system's items."""
+        from complabel.frequencies import compare_audits
+
+        second, other, _ = self.audit([b], [answers], label_names=machines.label_names)
+        second.refuse_other_items(b, machines)
+        return [f"{first} less {b}:", *compare_audits(audited, other).lines()]
 
 
 def _second_person(

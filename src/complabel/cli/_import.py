@@ -87,7 +87,7 @@ class Meanings:
         "COLUMN",
         "Do not read this column, although its name says that it may matter; repeat for more.",
     )
-    threshold: list[str] | None = option(
+    met_from: list[str] | None = option(
         "[CRITERION=]NUMBER",
         "Of a judge's scores: from which score on the criterion is met; repeat for more.",
     )
@@ -110,12 +110,12 @@ class Meanings:
             "label_names": names_in(self.label_names),
             "merge": options.pairs_of("--merge", self.merge),
             "column": options.pairs_of("--column", self.column, "OURS=THEIRS"),
-            "threshold": _thresholds(self.threshold),
+            "met_from": _met_from(self.met_from),
         }
         return Options(more=tuple(more), **{k: v for k, v in values.items() if v is not None})
 
 
-def _thresholds(texts: list[str] | None) -> dict[str, float]:
+def _met_from(texts: list[str] | None) -> dict[str, float]:
     """Read what is typed as 0.5 or CRITERION=0.5; a number alone is for all other criteria."""
     pairs = [(name, number) for name, _, number in (t.rpartition("=") for t in texts or ())]
     try:
@@ -123,15 +123,15 @@ def _thresholds(texts: list[str] | None) -> dict[str, float]:
     except ValueError:
         found = {}
     if len(found) < len(pairs) or not all(map(math.isfinite, found.values())):
-        told = f"--threshold is {', '.join(texts or ())}; give NUMBER, or CRITERION=NUMBER once"
-        raise InputError(told, parameter="threshold")
+        told = f"--met-from is {', '.join(texts or ())}; give NUMBER, or CRITERION=NUMBER once"
+        raise InputError(told, parameter="met_from")
     return found
 
 
 @options.with_examples(
     "import export.json --absent not_this --out answers.csv",
     "import lvis_val.json --out answers.parquet --labels-out labels.txt",
-    "import results.json --threshold helpful=0.7 --only LLM_JUDGE --out judge.csv",
+    "import results.json --met-from helpful=0.7 --only LLM_JUDGE --out judge.csv",
     "import labels.csv --from coded --yes 1 --no 0 --unsure -1 --out answers.csv",
     "import sheet.csv --from columns --absent anna --absent ben --separator ';' --out answers.csv",
 )

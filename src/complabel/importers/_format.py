@@ -71,7 +71,7 @@ class Options:
         "confidence", and the name of the column.
     drop : tuple of str
         Columns and fields that are not read, although their names say that they may matter.
-    threshold : mapping of str to float
+    met_from : mapping of str to float
         Of scores of a judge: from which score on a criterion is met, by its name; under "" for all
         others.
     only : tuple of str
@@ -103,7 +103,7 @@ class Options:
     merge: Mapping[str, str] = field(default_factory=dict)
     column: Mapping[str, str] = field(default_factory=dict)
     drop: tuple[str, ...] = ()
-    threshold: Mapping[str, float] = field(default_factory=dict)
+    met_from: Mapping[str, float] = field(default_factory=dict)
     only: tuple[str, ...] = ()
     class_names: Path | None = None
     prompts: Path | None = None

@@ -88,8 +88,8 @@ def _read(
     tally.counts["verdicts"] = len(found)
     there = {each.criterion for each in found}
     columns = open_table(path).columns if ".csv" in path.suffixes else ()
-    known = {"drop": {*there, *columns}, "threshold": {*there, ""}}
-    for name, names in (("drop", options.drop), ("threshold", options.threshold)):
+    known = {"drop": {*there, *columns}, "met_from": {*there, ""}}
+    for name, names in (("drop", options.drop), ("met_from", options.met_from)):
         if strangers := {*names} - known[name]:
             told = f"{setting(name)} names {shown(min(strangers))}, which is no criterion of {path}"
             raise InputError(f"{told}; it has {some(map(shown, sorted(there)))}", parameter=name)
@@ -190,7 +190,7 @@ class _Meaning:
         if len(self._told) < len(told):
             raise InputError("a code is given twice, as --yes, --no or --unsure; give it once")
         self._words = {**words, **self._told}
-        self._least, self._is_sure = options.threshold, CONFIDENCE in options.column
+        self._least, self._is_sure = options.met_from, CONFIDENCE in options.column
         self.seen: dict[str, None] = {}
         if options.column.get(CONFIDENCE, "score") != "score":
             what = f"{setting('column')}: a confidence can be read of the score alone"
@@ -229,7 +229,7 @@ class _Meaning:
             ways += [{word: (code,)} for word in WORDS]
             told += f", or say what {shown(code)} means with {', '.join(map(setting, WORDS))}"
         if not is_word:
-            told += f", or from which score on it is met with {setting('threshold')}"
+            told += f", or from which score on it is met with {setting('met_from')}"
         what = f"criterion {shown(name)} of item {shown(verdict.item)} is {shown(value)}"
         return fault(self._path, f"{what}, and the file does not say if that is met; {told}",
                      proposes=ways)  # fmt: skip
@@ -318,7 +318,7 @@ def _of_inspect(path: Path, options: Options, tally: Tally) -> Iterator[Verdict]
 
 def _of_promptfoo(path: Path, options: Options, _: Tally) -> Iterator[Verdict]:
     if ".csv" in path.suffixes:
-        told = "promptfoo export eval ID --output results.json"
+        told = "promptfoo export eval ID -o results.json"
         raise fault(path, f"has one verdict for all assertions of a test; give the JSON: {told}")
     kinds: Any = {"testIdx": Number, "vars": _Map | None, "prompt": _Map | None}
     kinds |= {"gradingResult": _Map | None, "failureReason": Number | None}
@@ -448,7 +448,7 @@ def _format(
     name: str, title: str, recognizes: Any, verdicts: Any, reads: str, *kinds: str, **more: Any
 ) -> Format:
     """Return a format; ``more``: words with a meaning there, or that all ``values`` have one."""
-    words, values = more.get("words", {}), more.get("values", "yes no unsure threshold ")
+    words, values = more.get("words", {}), more.get("values", "yes no unsure met_from ")
     read = partial(_read, verdicts=verdicts, kinds=kinds, words=_PLAIN | words)
     uses = f"{values}{'only ' * bool(kinds)}item drop column"
     return Format(name, title, recognizes, read, uses, reads, (CONFIDENCE,), _COUNTS)
