@@ -67,7 +67,7 @@ for name, p in reached.items():
 # %%
 # How often each digit applies
 # ----------------------------
-# The usual way takes each label for as rare as its tags are. The 200 questions are 20 for each digit,
+# The usual way takes each label for as rare as its tags are. 200 questions are 20 for each digit,
 # so the share of a single digit may still be off; more questions mend it.
 
 truth = Y_test.mean(axis=0)
