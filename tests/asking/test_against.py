@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.refusals import raises
 
+from complabel._drawn import opened
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.errors import InputError
@@ -124,3 +125,24 @@ def test_what_cannot_be_asked_is_refused(given, message):
     machine = np.eye(2)[np.arange(40) % 2]
     with raises(InputError, message):
         suggest_questions(nothing_said(40, 2), **{"against": machine, **given})
+
+
+def test_half_of_the_first_questions_follow_an_earlier_month_and_count_as_led_there():
+    """The earlier month knows that label 0 hardly applies, and nothing of label 3."""
+    rng = np.random.default_rng(0)
+    machine = (rng.random((500, 4)) < 0.2).astype(int)
+    items, labels = np.divmod(np.arange(1500), 3)
+    marks = np.eye(4, dtype=np.uint8)[labels]
+    yes = marks * (rng.random((500, 4)) < [0.05, 0.5, 0.95, 0]).astype(np.uint8)[items]
+    about = {"question": "asked", "item": items, "n_items": 500}
+    old = Answers.from_arrays(relevant=yes, absent=marks - yes, **about)
+    how = {"against": machine, "random_state": 0}
+    table = suggest_questions(nothing_said(500, 4), 40, before=[(old, machine)], **how)
+    rows = zip(table["drawn"], table["item"], table["label"], strict=True)
+    led = np.array([" 0/" in opened(*row) for row in rows])
+    _, labels = pairs_of(table)
+    assert led.sum() == 20
+    counts = np.bincount(labels[led], minlength=4)
+    assert counts[0] == 0
+    assert counts[3] >= 5
+    assert np.ptp(np.bincount(labels[~led])) <= 2

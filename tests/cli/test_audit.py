@@ -113,9 +113,62 @@ def test_answers_to_another_months_questions_say_nothing(folder, tmp_path, run):
     (tmp_path / "later.csv").write_text(f"{header}\n{later}\n", "utf-8")
     (tmp_path / "both.txt").write_text("\n".join([*items, *(f"later-{x}" for x in items)]), "utf-8")
     code, _, errors = run("audit", "later.csv", "people.csv")
-    assert (code, "--items" in errors) == (1, False)
+    assert (code, "--items" in errors, "--before" in errors) == (1, False, True)
     code, _, errors = run("audit", "later.csv", "people.csv", "--items", "both.txt")
     assert (code, "no answer is about" in errors) == (1, True)
+
+
+def test_the_next_month_follows_the_one_before(folder, tmp_path, run):
+    """Both number their items alike, and no answer of one is taken for one of the other."""
+    asked(folder, tmp_path, run, *AGAINST)
+    (tmp_path / "people.csv").rename("january-people.csv")
+    (tmp_path / "machine.csv").rename("january.csv")
+    Y, machine = world(200, 4, seed=5)
+    words = [
+        (f"i{item}", NAMES[label], ["no", "yes"][machine[item, label]], "asked")
+        for item, label in np.ndindex(machine.shape)
+    ]
+    write_table(tmp_path / "machine.csv", HEADER, words)
+    (tmp_path / "check.csv").unlink()
+    before = ("--before", "january.csv", "january-people.csv")
+    code, out, _ = run("ask", *AGAINST, *before, "--out", "check.csv")
+    assert (code, "40 questions in place of 80" in out) == (0, True)
+    answer("check.csv", tmp_path / "people.csv", Y)
+    files = ("machine.csv", "people.csv")
+    code, out, errors = run("audit", *files, *before, "--json", "a.json", "--html", "a.html")
+    assert (code, "another machine" in errors) == (0, False)
+    assert f"--against machine.csv {shlex.join(before)} --out" in out
+    told = json.loads((tmp_path / "a.json").read_text("utf-8"))
+    changes = told["changes"]
+    assert (told["n_answers"], changes["n_named"], changes["n_shared"]) == (40, 200, 0)
+    page = (tmp_path / "a.html").read_text("utf-8")
+    assert page.count("Since january.csv") >= 2
+    value, low, high = changes["differences"]["precision"][-1]
+    assert low < value < high
+    code, out, _ = run("audit", *files, *before, "--same-items", "--json", "b.json")
+    shared = json.loads((tmp_path / "b.json").read_text("utf-8"))["changes"]
+    same = (machine == folder[1]).mean()
+    assert (shared["n_shared"], shared["what"]) == (200, "machine")
+    assert shared["agreement"][-1] == pytest.approx(same)
+    assert f"{100 * same:.1f} %" in out
+    taken = run("audit", "machine.csv", before[2], *files[1:], "--contradictions", "drop")
+    assert "another machine" in taken[2]
+    write_table(tmp_path / "yes.csv", HEADER, [row for row in words if row[2] == "yes"])
+    for odd, named in (
+        (("machine.csv", "--before", "january.csv"), "two files"),
+        (("machine.csv", *before, "--other", "january.csv"), "--before"),
+        (("yes.csv", *before, "--only-yes", "--items", "all.txt"), "--before"),
+    ):
+        code, _, errors = run("audit", odd[0], "people.csv", *odd[1:])
+        assert (code, named in errors) == (1, True)
+
+
+def test_a_check_ends_with_2_unless_all_labels_can_be_used(folder, tmp_path, run):
+    asked(folder, tmp_path, run, *AGAINST, n=300)
+    for least, code in ((0.01, 0), (0.999, 2)):
+        words = ("audit", "machine.csv", "people.csv", "--least", least)
+        assert (run(*words)[0], run(*words, "--check")[0]) == (0, code)
+    assert run("audit", "machine.csv", "no.csv", "--check")[0] == 1
 
 
 def test_answers_about_items_that_the_machine_lacks_need_all_items(folder, tmp_path, run):
@@ -443,3 +496,24 @@ def test_two_systems_and_a_second_person(folder, tmp_path, run):
     code, _, err = run("audit", *files)
     assert code == 1
     assert "i7" in err
+
+
+def test_failed_requests_alone_are_written_again(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "items.csv").write_text("item,text\na,A\nb,B\n", "utf-8")
+    (tmp_path / "labels.txt").write_text("x\ny\n", "utf-8")
+    given = ("--items", "items.csv", "--label-names", "labels.txt", "--all-items")
+    batch = ("--for", "openai", "--llm", "m", "--question", "ticked", *given)
+    assert run("ask", *batch, "--out", "batch.jsonl")[0] == 0
+    first, last = (tmp_path / "batch.jsonl").read_text("utf-8").splitlines()
+    failed = {"custom_id": json.loads(first)["custom_id"], "response": None, "error": {"code": "x"}}
+    (tmp_path / "results.jsonl").write_text(json.dumps(failed), "utf-8")
+    again = ("ask", "--failed", "results.jsonl", "--out", "again.jsonl")
+    sizes = f"2 requests without an answer, {len(first) + len(last):,} characters"
+    code, out, _ = run(*again, "--dry-run")
+    assert (code, sizes in out, (tmp_path / "again.jsonl").exists()) == (0, True, False)
+    code, out, _ = run(*again)
+    assert (code, sizes in out, "import results.jsonl" in out) == (0, True, True)
+    assert (tmp_path / "again.jsonl").read_text("utf-8") == f"{first}\n{last}\n"
+    for odd in (("results.jsonl",), ("--llm", "n"), ("-n", 5), ("--items", "items.csv")):
+        assert run(*again, "--force", *odd)[0] == 1

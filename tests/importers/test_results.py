@@ -13,7 +13,7 @@ from tests.refusals import raises
 
 from complabel._services import SERVICES, Results, Service
 from complabel.errors import ComplabelError, InputError
-from complabel.importers import Options, import_answers, write_questions
+from complabel.importers import Options, import_answers, write_failed, write_questions
 
 LABELS = ["cat", 'a "dog"', "Möwe"]
 N = 6
@@ -628,3 +628,39 @@ def test_ten_thousand_results_come_back_as_they_were_said(tmp_path, family):
     assert list(found["item"]) == items
     assert list(found["label"]) == list(table["label"])
     assert list(found["answer"]) == words
+
+
+@pytest.mark.parametrize("family", REPLIES)
+def test_what_has_no_answer_is_asked_again_in_the_same_words_until_all_have_one(tmp_path, family):
+    ids, requests = written(tmp_path, family)
+    ending = "json" if REPLIES[family]["service"] == "anthropic" else "jsonl"
+    said = [replied(family, *each) for each in zip(ids[:3], WORDS, strict=False)]
+    said[1] = replied(family, ids[1], "a yes, I think, or no")
+    said[2] = replied(family, ids[2], "no", "length")
+    files = [tmp_path / name for name in ("results.jsonl", "more.jsonl")]
+    files[0].write_text("".join(json.dumps(each) + "\n" for each in said), "utf-8")
+    again = tmp_path / f"again.{ending}"
+    n, size = write_failed(files[0], again)
+    text = again.read_text("utf-8")
+    lines = (
+        json.loads(text)["requests"] if ending == "json" else [*map(json.loads, text.splitlines())]
+    )
+    assert (n, lines) == (N - 1, requests[1:])
+    original = (tmp_path / f"batch.{ending}").read_text("utf-8")
+    assert all(line.strip(",") in original for line in text.splitlines())
+    assert 0 <= len(text) - size < 50 + 2 * N
+    said = [replied(family, *each) for each in zip(ids[1:4], WORDS[1:], strict=False)]
+    files[1].write_text("".join(json.dumps(each) + "\n" for each in said), "utf-8")
+    assert write_failed(files, again)[0] == N - 4
+    table, _ = import_answers(files[0], options=Options(more=(files[1],)))
+    assert list(table["answer"])[:4] == WORDS[:4]
+    with raises(InputError):
+        write_failed(files, tmp_path / "again.txt")
+    said = [replied(family, *each) for each in zip(ids[4:], WORDS[4:], strict=True)]
+    files[1].write_text(files[1].read_text("utf-8") + "".join(json.dumps(x) + "\n" for x in said))
+    again.unlink()
+    assert (write_failed(files, again), again.exists()) == ((0, 0), False)
+    files[1].unlink()
+    (tmp_path / f"batch.{ending}").unlink()
+    with raises(ComplabelError):
+        write_failed(files[0], again)

@@ -287,6 +287,48 @@ def a_models_labels(session: Session) -> None:
     demand(shown and abs(float(shown[1]) - meant) < 0.5, f"{meant} labels apply to an item\n{said}")
 
 
+def the_next_month(session: Session) -> None:
+    """Check 300 new tickets of the same kinds, of which the same model says the same."""
+    said = session.run("complabel", "ask", "--failed", "results.jsonl", "--out", "again.jsonl")
+    demand("2 requests without an answer" in said, f"what failed is asked again\n{said}")
+    tables = {}
+    for name in ("tickets.csv", "tickets-truth.csv", "model.csv"):
+        with (session.folder / name).open(encoding="utf-8", newline="") as file:
+            tables[name] = list(csv.DictReader(file))
+    names = [row["item"] for row in tables["tickets.csv"]]
+    new = {f"f{at:03}": names[7 * at % 400] for at in range(300)}
+    for name, rows in tables.items():
+        of_item: dict[str, list[dict[str, str]]] = {}
+        for row in rows:
+            of_item.setdefault(row["item"], []).append(row)
+        with (session.folder / f"february-{name}").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            for item, old in new.items():
+                writer.writerows(row | {"item": item} for row in of_item.get(old, ()))
+    model, items = "february-model.csv", ("--items", "february-tickets.csv")
+    answers = ("answered-check.csv", "answered-more.csv")
+    before = [word for each in answers for word in ("--before", "model.csv", each)]
+    said = session.run(
+        "complabel", "ask", "--against", model, *before, *items, "--out", "february.csv"
+    )
+    demand("40 questions in place of 80" in said, f"the months before save questions\n{said}")
+    truth = {row["item"]: row for row in tables["tickets-truth.csv"]}
+    with (session.folder / "february.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with (session.folder / "february.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        for row in rows:
+            yes = truth[new[row["item"]]][row["label"]] == "1"
+            writer.writerow(row | {"answer": "yes" if yes else "no"})
+    session.run("complabel", "import", "february.csv", "--out", "answered-february.csv")
+    audit = ("audit", model, "answered-february.csv", *before, *items)
+    said = session.run("complabel", *audit)
+    demand("Since model.csv, nothing is known to have changed" in said, f"nothing did\n{said}")
+    session.run("complabel", *audit, "--least", "1", "--check", expect=2)
+
+
 def a_list_with_blanks(session: Session) -> None:
     """Read a list of what applies, in which some items have no label; a blank is not all labels."""
     with (session.folder / "tickets-truth.csv").open(encoding="utf-8") as file:
@@ -452,6 +494,8 @@ def main() -> None:
             other_peoples_files(session)
         with step("a language model's labels, checked by 200 answers"):
             a_models_labels(session)
+        with step("the next month of the same model"):
+            the_next_month(session)
         with step("a list of what applies, with blanks"):
             a_list_with_blanks(session)
         if all(map(shutil.which, ("chromium", "chromedriver"))):

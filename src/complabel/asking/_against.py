@@ -12,7 +12,7 @@ rare were not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,21 +23,36 @@ from complabel._parameters import AnyArray, Array, Ints
 from complabel._settings import setting
 from complabel.answers import Answers, check_positions
 from complabel.errors import InputError
-from complabel.frequencies import NOTHING, Strata, by_machine, checked_machines, what_is_left
+from complabel.frequencies import (
+    NOTHING,
+    Strata,
+    by_machine,
+    checked_machines,
+    months_of,
+    what_is_left,
+)
 
 # Of later questions, this share is spread as the first ones, so that no stratum goes unseen.
 SPREAD = 0.2
+# Of the first ones after other months, whose answers tell where to ask.
+_SPREAD_AFTER = 0.5
 # Before that many questions about a stratum and a label, on average, there is nothing to follow.
 _FIRST = 1.0
 _TINY = 1e-12
 
 
 def draw_against(
-    answers: Answers, machine: ArrayLike, unsure: Any, n: int, rng: np.random.Generator
+    answers: Answers,
+    machine: ArrayLike,
+    unsure: Any,
+    n: int,
+    rng: np.random.Generator,
+    before: Sequence[Any] = (),
 ) -> tuple[Ints, Ints, list[str]]:
     """Return the items and the labels of n questions, (n,), in random order, and how each is drawn.
 
     Pairs about which somebody was ``unsure`` are not asked again; they are no answer to follow.
+    Answers of months ``before`` are followed, too.
     """
     strata = Strata.of(checked_machines("against", machine, answers.shape), answers)
     known = (answers.complementary > 0) | (answers.known_relevant > 0)
@@ -65,11 +80,12 @@ def draw_against(
         for word in np.unique(strata.says)
     )
     first = n_known < _FIRST * n_parts
-    n_spread = n if first else int(np.ceil(SPREAD * n))
+    share = 1.0 if not before else _SPREAD_AFTER  # whether the old answers hold must show, too
+    n_spread = int(np.ceil((share if first else SPREAD) * n))
     spread, planned = spread_questions(strata, free, n_spread, rng)
     more = spread
-    if not first:
-        left = what_is_left(answers, strata)
+    if n_spread < n:
+        left = what_is_left(answers, strata, months_of(before, answers, strata))
         more = spread + _where_variance_falls(
             strata.shares, *left, free - spread, n - n_spread, spread
         )

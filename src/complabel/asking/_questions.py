@@ -27,6 +27,7 @@ def suggest_questions(
     kind: str = "asked",
     against: ArrayLike | None = None,
     unsure: tuple[ArrayLike, ArrayLike] | None = None,
+    before: Sequence[Any] = (),
     random_state: int | np.random.Generator | None = None,
 ) -> Any:
     """Draw questions to ask next: about one label, or about all or some of them.
@@ -61,6 +62,9 @@ def suggest_questions(
     unsure : tuple of two array-likes of shape (U,), or None, default=None
         With ``against``: positions of the items and of the labels about which people were asked and
         were unsure. These pairs are not asked again.
+    before : sequence of tuples, default=()
+        With ``against``: earlier months, as for :func:`complabel.frequencies.audit_machine`. Then
+        half of the first questions go where these leave most open.
     random_state : int, numpy.random.Generator or None, default=None
 
     Returns
@@ -136,7 +140,7 @@ def suggest_questions(
                 " machine's answers are yes or no about one label",
                 parameter="kind",
             )
-        items, labels, draws = draw_against(answers, against, unsure, int(n), rng)
+        items, labels, draws = draw_against(answers, against, unsure, int(n), rng, before)
         nothing = np.full(len(items), None)
         return table_of_pairs(answers, items, labels, nothing, np.full(len(items), np.nan), draws)
     if unsure is not None:

@@ -15,7 +15,7 @@ from complabel._questions import BY_STEM, kinds_in_words
 from complabel._services import SERVICES
 from complabel.cli import _options as options
 from complabel.cli._console import command, explain, remark, save, say, working
-from complabel.cli._inputs import Settled, names_in, read_own_features
+from complabel.cli._inputs import Before, Settled, names_in, read_own_features
 from complabel.cli._options import argument, flag, option, target
 from complabel.cli._outputs import unused
 from complabel.errors import InputError
@@ -39,6 +39,14 @@ _ONLY_MACHINE = (
 )
 # Questions if no number is given, and with a machine: in the first round, and in later ones.
 _USUAL, _FIRST, _LATER = 200, 80, 60
+_AFTER_OTHERS = 0.5  # of these, if there are answers of earlier months
+_USUALLY: tuple[Any, ...] = (
+    None,
+    False,
+    [],
+    "error",
+    "asked",
+)  # what options are that nobody typed
 _HEADER = 4096  # most bytes of a file with a header alone
 
 
@@ -118,7 +126,8 @@ class AtRandom:
 
     n: int | None = option(
         "N",
-        "Number of questions. [default: 200; with --against 80 at first, and 60 in later rounds]",
+        "Number of questions. [default: 200; with --against 80 at first, and 60 in later rounds;"
+        " with --before half of these]",
         "-n",
         "--number",
         min=1,
@@ -270,7 +279,7 @@ class AboutModel:
 
 
 @dataclass(kw_only=True)
-class AboutMachines:
+class AboutMachines(Before):
     """Questions by what machines say: a number of them, or the first or the next round."""
 
     against: list[Path] | None = option(
@@ -299,23 +308,40 @@ class AboutMachines:
         if files:
             people = inputs.people(files, machines)
         unsure = inputs.unsure(files, people)[:2] if files else None
-        size = n or min(_LATER if files else _FIRST, people.n_items * people.n_labels)
+        months = self.months(inputs, only_yes=self.only_yes)
+        size = n or self._size(bool(files), people.n_items * people.n_labels)
         of: Any = {"against": [*machines.said.values()], "random_state": inputs.seed}
+        of["before"] = months
         table = suggest_questions(people, size, unsure=unsure, **of)
+
+        later = round(_LATER * (_AFTER_OTHERS if self.before else 1))
 
         def then(answered: Path) -> str:
             html, words = unused(Path("audit.html")), (first, *files, answered)
             of: Any = {"items": inputs.items, "only_yes": self.only_yes}
+            of["before"] = self.pairs
             audit = inputs.then("audit", *words, other=others, **of, html=html)
             if n or files:
                 return audit
             more = inputs.then("ask", answered, against=[first, *others], **of, out="more.csv")
             return (
-                f"this is the first round: the next one, of {_LATER}, goes where answers tell most"
+                f"this is the first round: the next one, of {later}, goes where answers tell most"
                 f"\n{more}\nwhat is known so far:\n{audit}"
             )
 
         return _Questions(table, people.label_names, then)
+
+    def _size(self, is_later: bool, most: int) -> int:
+        """Return how many questions there are if nobody says it; say if they are fewer."""
+        usual = _LATER if is_later else _FIRST
+        if not self.before:
+            return min(usual, most)
+        size = min(round(usual * _AFTER_OTHERS), most)
+        say(
+            f"{size} questions in place of {min(usual, most)}: the answers of {self.before[1].name}"
+            " count, too, as far as the new ones agree with them"
+        )
+        return size
 
 
 @dataclass(kw_only=True)
@@ -400,6 +426,11 @@ class Batch:
         "In a batch with --question asked: ask how probable yes and no are. Some models refuse it.",
         "--logprobs",
     )
+    failed: list[Path] | None = option(
+        "FILE",
+        "Results of a batch; repeat for all of them. Write those of its requests again that failed,"
+        " were refused or cut off, are missing, or have no clear reply, and nothing else.",
+    )
     dry_run: bool = flag(
         "In a batch: say how many requests, characters, bytes and files there are; write nothing.",
         "--dry-run",
@@ -416,6 +447,23 @@ class Batch:
                 f" --for {next(iter(SERVICES))}"
             )
         return {}
+
+    def again(self, out: Path) -> None:
+        """Write the requests again that have no answer."""
+        from complabel.importers import write_failed
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, out.name) if self.dry_run else out
+            n, size = write_failed(self.failed or [], path)
+        says = f"{n:,} requests without an answer, {size:,} characters"
+        if not n or self.dry_run:
+            say(f"{says}; nothing was written")
+            return
+        say(f"wrote {out}: {says}. Their ids are as before")
+        again = unused(Path("results-again.jsonl"))
+        files = [*(self.failed or ()), again]
+        say(f"next: run it, save the results as {again} beside the others, and give all of them")
+        say(f"  {command('import', *files, out='machine.csv')}")
 
     def say_size(self, written: list[Path], n_questions: int) -> None:
         """Say how large a batch is."""
@@ -435,6 +483,7 @@ class Batch:
     "ask answers.csv --question ticked-10 -n 50 --for prodigy --show texts.csv --out tasks.jsonl",
     "ask answers.csv --to-evaluate model.safetensors --features X.csv --out questions.csv",
     "ask --against machine.csv -n 200 --out check.csv",
+    "ask --failed results.jsonl --out again.jsonl",
 )
 def ask(
     answers: list[Path] | None = argument(
@@ -474,6 +523,13 @@ def ask(
     """
     from complabel.importers import write_questions
 
+    if batch.failed:
+        groups = (known, at_random, about_model, about_machines, shown)
+        typed = [each for group in groups for each in vars(group).values() if each not in _USUALLY]
+        if answers or typed or batch.llm or tool != "spreadsheet":
+            raise InputError("--failed repeats requests as they were; give --out alone beside it")
+        batch.again(out)
+        return
     known.files = [path for path in answers or () if not _is_blank(path)]
     # Without features, the items may be a table of what people see.
     shown.find(tool, known.items if known.features is None else None)

@@ -235,7 +235,8 @@ def arguments(*positional: object, **options: object) -> str:
             if value not in (None, False, "") and (option, value) != ("contradictions", "error"):
                 value = unused(Path(str(value))) if option == "out" else value
                 called = option.rstrip("_").replace("_", "-")
-                words += [f"--{called}"] if value is True else [f"--{called}", str(value)]
+                several = value if isinstance(value, tuple) else (value,)
+                words += [f"--{called}"] if value is True else [f"--{called}", *map(str, several)]
     return shlex.join(words)
 
 

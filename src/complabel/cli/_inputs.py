@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from complabel._settings import settings_as_options
 from complabel.cli import _options as options
 from complabel.cli._console import doubt, remark, say, working
+from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
@@ -89,6 +90,39 @@ class SettledOrKept(Settled):
     """The same, for a method that allows for mistakes."""
 
     contradictions: str = options.CONTRADICTIONS_OR_KEEP
+
+
+@dataclass(kw_only=True)
+class Before:
+    """Earlier months of a machine."""
+
+    before: list[Path] | None = options.BEFORE
+
+    @property
+    def pairs(self) -> list[tuple[Path, Path]]:
+        """What the machine said, and people's answers about it, as they were typed."""
+        return [*zip((self.before or [])[::2], (self.before or [])[1::2], strict=True)]
+
+    def months(self, reading: ReadAs, *, only_yes: bool) -> list[tuple[Any, ...]]:
+        """Read the months, as ``before`` of ``audit_machine`` takes them."""
+        from complabel.files import read_quietly
+        from complabel.frequencies import read_machines
+
+        if self.before and only_yes:
+            raise InputError(
+                "--before is given with --only-yes, and the items of an earlier month are not"
+                " known; give tables with a yes or a no about each item and label"
+            )
+        months, kept = [], {"question": reading.read_as, "contradictions": "keep"}
+        for machine in dict.fromkeys(each for each, _ in self.pairs):
+            tables = [table for each, table in self.pairs if each == machine]
+            with _reading([machine, *tables]):  # it may have refused items that people judged
+                names: Any = read_machines([machine], **kept).item_names  # type: ignore[arg-type]
+                judged: Any = read_quietly(tables, **kept).answers.item_names
+            machines = reading.machines([machine], [*dict.fromkeys([*names, *map(str, judged)])])
+            people = reading.people(tables, machines)
+            months.append((people, machines.said_by_any, reading.unsure(tables, people)[:2]))
+        return months
 
 
 def read_own_answers(

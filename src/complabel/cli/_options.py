@@ -25,14 +25,16 @@ def option(
     *names: str,
     default: Any = None,
     output: Output | None = None,
+    of_two: bool = False,
     **details: Any,
 ) -> Any:
     """Return an option of a command, with its text of help; its name is that of the parameter.
 
     It may be left out, unless ``default`` is ``...``. With ``output``, it names a file to write.
+    ``of_two``: two values follow it each time, and the list has one after the other.
     """
     parameter = typer.Option(default, *names, metavar=metavar, help=escape(text), **details)
-    parameter.output = output
+    parameter.output, parameter.of_two = output, of_two
     return parameter
 
 
@@ -199,6 +201,14 @@ QUESTIONS_TO_DRAW = option("N", "Number of these questions.", "-n", "--number", 
 ONLY_YES = flag(
     "The machine's table lists only what applies: it says no of all else, about all items.",
     "--only-yes",
+)
+BEFORE = option(
+    "MACHINE ANSWERS",
+    "What the machine, or an earlier version, said of the items of an earlier month, and people's"
+    " answers about it; repeat for more answers with the same MACHINE, and for older months, the"
+    " latest first. They count as far as the new answers agree with them.",
+    "--before",
+    of_two=True,
 )
 DATA_DIR = option(
     "FOLDER",

@@ -9,6 +9,7 @@ file beside it, and the model of a sitting that goes on.
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -71,11 +72,18 @@ class GuardedCommand(TyperCommand):
             for name, parameter in inspect.signature(callback).parameters.items()
             if (mark := getattr(parameter.default, "output", None))
         }
+        self._of_two = [
+            f"--{name}"
+            for name, parameter in inspect.signature(callback).parameters.items()
+            if getattr(parameter.default, "of_two", False)
+        ]
         if self._outputs:
             self.params.append(_force_option())
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         """Read the options, and refuse outputs that cannot be written or would lose something."""
+        if not ctx.resilient_parsing:
+            args = _one_by_one(args, self._of_two)
         left: list[str] = super().parse_args(ctx, args)
         if not self._outputs or ctx.resilient_parsing:  # the latter while the shell completes
             return left
@@ -102,6 +110,23 @@ class GuardedCommand(TyperCommand):
             )
         with settings_as_options({**_OF_IMPORT, **also, **options}):
             return super().invoke(ctx)
+
+
+def _one_by_one(args: list[str], options: list[str]) -> list[str]:
+    """Repeat an option in front of its second value: Typer has none that takes two, repeatedly."""
+    found: list[str] = []
+    words = iter(args)
+    for word in words:
+        name, is_joined, value = word.partition("=")
+        if name not in options:
+            found.append(word)
+            continue
+        values = [value] * bool(is_joined) + [*itertools.islice(words, 1 if is_joined else 2)]
+        if len(values) < 2 or any(each.startswith("--") for each in values):
+            raise InputError(f"{name} takes two files each time it is given; got {word} alone")
+        for each in values:
+            found += [name, each]
+    return found
 
 
 def _force_option() -> Any:

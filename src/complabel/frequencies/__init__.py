@@ -1,5 +1,6 @@
 """Estimates of how often each label applies: what the field calls class priors, or prevalence."""
 
+from complabel.frequencies._changes import MachineChanges
 from complabel.frequencies._comparison import (
     AuditComparison,
     SecondPerson,
@@ -19,6 +20,8 @@ from complabel.frequencies._counts import named_at_random as named_at_random
 from complabel.frequencies._counts import refuse_without_sample as refuse_without_sample
 from complabel.frequencies._counts import stand_for as stand_for
 from complabel.frequencies._counts import sums_by as sums_by
+from complabel.frequencies._earlier import drawn_by_others as drawn_by_others
+from complabel.frequencies._earlier import months_of as months_of
 from complabel.frequencies._estimate import LabelFrequencies, estimate_label_frequencies
 from complabel.frequencies._estimate import check_auto_or_given as check_auto_or_given
 from complabel.frequencies._estimate import checked_machines as checked_machines
@@ -50,6 +53,7 @@ __all__ = [
     "AuditComparison",
     "LabelFrequencies",
     "MachineAudit",
+    "MachineChanges",
     "MachineRates",
     "SecondPerson",
     "audit_machine",

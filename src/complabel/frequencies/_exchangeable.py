@@ -9,6 +9,7 @@ of all means and spreads, the chances of what was said are one product, (K, H).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,6 +41,7 @@ _NARROW, _NODES = 10.0, 192
 _ALIKE, _DIFFERENT = 10, 200
 _TOO_LITTLE = 1e-14  # of a weight, over the largest
 _TINY = float(np.finfo(np.float64).tiny)
+_ROOT = float(np.sqrt(2 * np.pi))
 
 
 def log_prior_of_heterogeneity(sd: float) -> float:
@@ -127,11 +129,7 @@ class _AtOneSpread:
         center, width = prior
         low, high = center - _REACH * width, center + _REACH * width
         for _ in range(_ZOOMS):
-            mean = np.linspace(low, high, _MEANS)
-            apart = (GRID - mean[:, np.newaxis]) ** 2 / 2
-            priors = np.stack(
-                [np.exp(-apart / each**2) / each for each in (sd, np.hypot(sd, _FURTHER))]
-            )
+            mean, priors = _priors(sd, float(low), float(high))
             chances = _mixed(priors, likelihood.values, shares)
             logs = np.log(np.maximum(chances[..., informed], _TINY)).sum(axis=2)
             logs -= ((mean - center) / width)[:, np.newaxis] ** 2 / 2
@@ -164,6 +162,15 @@ class _AtOneSpread:
         return _mixed(self.priors, weighted, self.shares) / np.maximum(self.chances, _TINY)
 
 
+@functools.lru_cache(maxsize=64)  # several likelihoods start with the same ones
+def _priors(sd: float, low: float, high: float) -> tuple[Array, Array]:
+    """Return means (H,) in a range, and the densities (2, H, G) around them."""
+    mean = np.linspace(low, high, _MEANS)
+    apart = (GRID - mean[:, np.newaxis]) ** 2 / 2
+    each_of = (sd, np.hypot(sd, _FURTHER))
+    return mean, np.stack([np.exp(-apart / each**2) / each for each in each_of])
+
+
 def _mixed(priors: Array, values: Array, shares: Array) -> Array:
     """Return integrals (H, U, K) of values (K, G) over both priors (2, H, G), with these shares."""
     products = priors.reshape(-1, priors.shape[2]) @ values.T
@@ -178,6 +185,7 @@ class Exchangeable:
 
     by_spread: list[_AtOneSpread]
     weights: list[Array]  # (H, U) of each; all together they add up to 1
+    log_evidence: float  # the log-probability of what was said
 
     @classmethod
     def of(
@@ -203,7 +211,30 @@ class Exchangeable:
         kept = [each for each in groups if each.log_weights.max() >= highest - _UNLIKELY]
         weights = [np.exp(each.log_weights - highest) for each in kept]
         total = sum(float(each.sum()) for each in weights)
-        return cls(kept, [each / total for each in weights])
+        spreads = sum(np.exp(log_prior_of_heterogeneity(sd)) for sd in HETEROGENEITY)
+        evidence = highest + np.log(total / (spreads * len(shares) * prior[1] * _ROOT))
+        evidence += int(informed.sum()) * np.log(_STEP / _ROOT)
+        return cls(kept, [each / total for each in weights], float(evidence))
+
+    def share_of(self, likelihoods: Sequence[Likelihood]) -> float:
+        """Return the posterior probability of some of the likelihoods."""
+        return sum(
+            float(weights.sum())
+            for each, weights in zip(self.by_spread, self.weights, strict=True)
+            if any(each.likelihood is likelihood for likelihood in likelihoods)
+        )
+
+    def log_chances(self) -> Array:
+        """Return the log-probability (K,) of what was said about a label, by the other labels."""
+        logs = [
+            np.log(np.maximum(weights[..., np.newaxis], _TINY))
+            - np.log(np.maximum(each.chances, _TINY))
+            - each.likelihood.log_highest
+            for each, weights in zip(self.by_spread, self.weights, strict=True)
+        ]
+        n_labels = logs[0].shape[2]
+        together = np.concatenate([each.reshape(-1, n_labels) for each in logs])
+        return np.asarray(np.log(_STEP / _ROOT) - special.logsumexp(together, axis=0))
 
     @cached_property
     def marginals(self) -> list[tuple[Likelihood, Array]]:

@@ -12,12 +12,15 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from complabel._parameters import Array, Bools, Ints, check_array
-from complabel.answers import Answers, about_positives, check_positions
+from complabel._settings import setting
+from complabel.answers import Answers, about_positives
 from complabel.errors import InputError
+from complabel.frequencies._changes import MachineChanges
 from complabel.frequencies._counts import Audit
+from complabel.frequencies._earlier import EarlierMonth, Month, asked_about, earlier_months
 from complabel.frequencies._estimate import LabelFrequencies, checked_machines, rates_of_mistakes
 from complabel.frequencies._machine_strata import YES, Strata, words_of
-from complabel.frequencies._strata import Asked, StrataPosterior
+from complabel.frequencies._strata import StrataPosterior
 
 RATES = ("precision", "recall", "missed", "invented")
 _QUANTILES = (0.025, 0.5, 0.975)
@@ -76,6 +79,8 @@ class MachineAudit:
         The same of the other machines, if several were given; frequencies are of all together.
     draws : ndarray of shape (n_draws, n_labels), dtype float64
         Draws of the frequencies from their posterior.
+    changes : MachineChanges or None
+        What changed since the month before, if one was given.
     """
 
     label_names: list[str]
@@ -93,6 +98,7 @@ class MachineAudit:
     too_sure: tuple[int, int, float] | None = None
     others: tuple[MachineAudit, ...] = ()
     draws: Array = field(default_factory=lambda: np.empty((0, 0)), repr=False)
+    changes: MachineChanges | None = None
 
     @property
     def usable(self) -> Bools:
@@ -156,6 +162,7 @@ class MachineAudit:
             "too_sure": None if self.too_sure is None else list(self.too_sure),
             "all_pairs": overall,
             "labels": labels,
+            "changes": None if self.changes is None else self.changes.as_dict(),
         }
 
 
@@ -167,6 +174,8 @@ def audit_machine(
     invented: ArrayLike = 0.0,
     unsure: tuple[ArrayLike, ArrayLike] | None = None,
     least: float = 0.8,
+    before: Sequence[Month] = (),
+    same_items: bool = False,
 ) -> MachineAudit:
     """Find how good a machine's labels are, by people's answers about some of them.
 
@@ -191,6 +200,14 @@ def audit_machine(
         this is estimated.
     least : float, default=0.8
         The precision and the recall that a label needs to be called good.
+    before : sequence of tuples, default=()
+        Earlier months, the latest one first: the answers about its items, what the machine, or an
+        earlier version of it, said of them, and perhaps ``unsure`` of that month. Their answers
+        count as far as the new ones agree with them. Labels are known by their names, if there are
+        any.
+    same_items : bool, default=False
+        Whether items that have one name in this month and in the latest one before are one item, so
+        that they tell whether the machine changed.
 
     Returns
     -------
@@ -199,7 +216,8 @@ def audit_machine(
     Raises
     ------
     InputError
-        If no answer is about a pair, or ``machine`` has another shape or values outside [0, 1].
+        If no answer is about a pair, or ``machine`` has another shape or values outside [0, 1]; if
+        ``before`` is given with several machines, or months have no label in common.
 
     Examples
     --------
@@ -217,20 +235,22 @@ def audit_machine(
     """
     least = float(check_array("least", least))
     machines = checked_machines("machine", machine, answers.shape)
+    if len(before) and len(machines) > 1:
+        raise InputError(
+            f"{setting('before')} is given with {len(machines)} machines; give one, about which the"
+            " earlier answers tell",
+            parameter="before",
+        )
     strata = Strata.of(machines, answers, fitted=True)
-    audit = strata.audit(answers)
-    counted = None
-    if unsure is not None:
-        items, labels = check_positions(unsure, answers)
-        counted = np.zeros_like(strata.shares)
-        np.add.at(counted, (strata.cell[items, labels], labels), 1.0)
+    audit, asked = asked_about(answers, strata, missed, invented, unsure)
     if not len(audit.item):
         raise InputError(
             f"{answers!r} hold no yes or no about a single label, so they say nothing about the"
             f" machine{about_positives(answers)}; ask people with complabel ask --against"
         )
     rates = rates_of_mistakes(missed, invented, answers)
-    posterior = Asked.of(strata, audit, *rates, unsure=counted).frequencies()
+    months = earlier_months(before, answers, strata, missed=missed, invented=invented)
+    posterior = asked.frequencies([each.seen_from(answers) for each in months])
     audits = [
         _audited(answers, posterior, at, _asked_of(each, audit), least)
         for at, each in enumerate(machines)
@@ -239,6 +259,10 @@ def audit_machine(
     first, *others = (
         replace(each, too_sure=sure) for each, sure in zip(audits, too_sure, strict=True)
     )
+    if months:
+        newest = EarlierMonth(answers, machines[0], asked.frequencies())
+        found = MachineChanges.of(newest, months[-1], posterior, same_items=same_items)
+        first = replace(first, changes=found)
     return replace(first, others=tuple(others))
 
 

@@ -119,7 +119,8 @@ class MachineFiles:
         ):
             if strangers := sorted({*mentioned} - {*known}):
                 # Answers about other items, such as another month's, say nothing about this one.
-                advice = f"Leave out the answers about other items than the {len(known):,} of it"
+                advice = f"If they are of an earlier month, give {setting('before')} with what the"
+                advice += " machine said then, and these answers; else leave them out"
                 if what == "labels":
                     advice = "If the machine says nothing about them, give all labels with"
                     advice += f" {setting('label_names')}"

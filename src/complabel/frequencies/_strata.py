@@ -18,7 +18,7 @@ their answers; whether the label applies to the other pairs is drawn with P(appl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -31,6 +31,14 @@ from complabel.answers import Answers
 from complabel.frequencies._counts import Audit, Counts
 from complabel.frequencies._exchangeable import GRID, Exchangeable, Function, Likelihood
 from complabel.frequencies._machine_strata import NO, YES, Kind, Strata
+from complabel.frequencies._months import (
+    DRIFTS,
+    NOTHING_BEFORE,
+    Member,
+    StratumBefore,
+    members,
+    of_labels,
+)
 from complabel.frequencies._posterior import Posterior
 
 # The number of draws; of many labels a quarter. The tail beyond an end of an interval of 95 % is
@@ -76,10 +84,19 @@ class Asked:
             unsure,
         )
 
-    def frequencies(self) -> StrataPosterior:
-        """Return the posterior of P(applies | stratum) of each label, and of what follows."""
+    @property
+    def sizes(self) -> Array:
+        """The share of all pairs in each stratum, (S,)."""
+        of_cells = self.shares.sum(axis=1)
+        return np.bincount(self.stratum, of_cells, len(self.kinds)).astype(np.float64)
+
+    def frequencies(self, before: Sequence[Earlier] = ()) -> StrataPosterior:
+        """Return the posterior of P(applies | stratum) of each label, and of what follows.
+
+        ``before`` has earlier months, the oldest first.
+        """
         if self.unsure is None or not self.unsure.any():
-            return StrataPosterior.of(self, self.counts)
+            return StrataPosterior.of(self, self.counts, before=before)
         # How often people are unsure where a label applies, and where it does not: by expectation
         # and maximization, from equal rates on.
         yes = sum(float(counts.yes.sum()) for _, counts in self.counts)
@@ -96,7 +113,7 @@ class Asked:
                 (applies + overall) / (yes + applies + 1),
                 (n_unsure - applies + overall) / (no + n_unsure - applies + 1),
             )
-        return StrataPosterior.of(self, self._with_unsure(*rates), unsure=rates)
+        return StrataPosterior.of(self, self._with_unsure(*rates), rates, before)
 
     def _with_unsure(self, of_yes: float, of_no: float) -> list[tuple[int, Counts]]:
         """Return counts of three answers, each with its chance where labels apply and do not."""
@@ -137,12 +154,12 @@ class StrataPosterior:
         asked: Asked,
         counts: list[tuple[int, Counts]],
         unsure: tuple[float, float] | None = None,
+        before: Sequence[Earlier] = (),
     ) -> Self:
-        parts = []
-        for stratum in range(len(asked.kinds)):
-            cells = np.flatnonzero(asked.stratum == stratum)
-            if asked.shares[cells].any():
-                parts.append(_Stratum.of(stratum, asked, counts))
+        parts, sizes = [], asked.sizes
+        for stratum in np.flatnonzero(sizes).tolist():
+            earlier = [each.in_stratum(asked.kinds, sizes, stratum) for each in before]
+            parts.append(_Stratum.of(stratum, asked, counts, earlier))
         return cls(asked, parts, unsure)
 
     def posterior(self) -> Posterior:
@@ -188,6 +205,34 @@ class StrataPosterior:
             part.words_of_applying(self.asked.word_shares[:, :, part.cells]) for part in self.parts
         ]
         return Draws(np.array(applies), np.array(of), self.asked.word_shares.sum(axis=2))
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """An earlier month, and the places of the newest one's labels among its own; -1: not there."""
+
+    month: StrataPosterior
+    labels: Ints  # (K,)
+
+    def in_stratum(self, kinds: Sequence[Kind], sizes: Array, stratum: int) -> StratumBefore:
+        """Return what was said in a stratum of the newest month, by kinds and sizes of its strata.
+
+        A stratum stands for one of the same kind; else for the largest where the same is said.
+        """
+        cells, drifts = [], np.array([each.chance for each in DRIFTS])
+        for part in self.month.parts:
+            kind = self.month.asked.kinds[part.stratum]
+            some = np.flatnonzero(sizes).tolist()
+            ranks = [(kind == kinds[at], kind.says == kinds[at].says, sizes[at]) for at in some]
+            chosen = some[ranks.index(max(ranks))]
+            if chosen != stratum or kind.says != kinds[stratum].says:
+                continue
+            drifts = part.drifts
+            for cell, counts in part.counts:
+                odds = self.month.asked.log_odds[part.cells[cell], self.labels]
+                scored = kind.scored and kinds[stratum].scored
+                cells.append((odds if scored else None, of_labels(counts, self.labels)))
+        return StratumBefore(cells, drifts)
 
 
 @dataclass(frozen=True)
@@ -290,9 +335,16 @@ class _Stratum:
     counts: list[tuple[int, Counts]]  # by the place of the cell
     pairs: Array  # (B, K)
     n_items: int
+    drifts: Array  # (J,): the posterior of DRIFTS since the month before
 
     @classmethod
-    def of(cls, stratum: int, asked: Asked, counts: list[tuple[int, Counts]]) -> Self:
+    def of(
+        cls,
+        stratum: int,
+        asked: Asked,
+        counts: list[tuple[int, Counts]],
+        before: Sequence[StratumBefore] = (),
+    ) -> Self:
         cells = np.flatnonzero(asked.stratum == stratum)
         share = asked.shares[cells].sum(axis=0)
         within = asked.shares[cells] / np.maximum(share, _TINY)
@@ -307,15 +359,25 @@ class _Stratum:
             rises = {0.0: 1.0}
         place = {int(cell): at for at, cell in enumerate(cells)}
         here = [(place[cell], each) for cell, each in counts if cell in place]
-        offsets = [rise * shifts for rise in rises]
-        likelihoods = [
-            _likelihood(offset, here, within, np.log(chance))
-            for offset, chance in zip(offsets, rises.values(), strict=True)
+        mean = (within * shifts).sum(axis=0) if kind.scored else shifts[0]
+        months = [each for each in before if each.cells]
+        carried = members(months, rises, mean, kind.prior) or [NOTHING_BEFORE]
+        offsets = [rise * shifts for _ in carried for rise in rises]
+        by_drift = [
+            [
+                _likelihood(rise * shifts, here, within, float(np.log(chance)), rise, each)
+                for rise, chance in rises.items()
+            ]
+            for each in carried
         ]
         informed = np.zeros(len(share), dtype=np.bool_)
-        for _, each in here:
+        for each in (*(each for _, each in here), *(c for m in months for _, c in m.cells)):
             informed |= each.judged.any(axis=0)
+        likelihoods = [each for of_one in by_drift for each in of_one]
         exchangeable = Exchangeable.of(likelihoods, kind.prior, informed)
+        drifts = np.array([each.chance for each in DRIFTS])
+        if months:
+            drifts = np.array([exchangeable.share_of(of_one) for of_one in by_drift])
         return cls(
             stratum,
             cells,
@@ -326,6 +388,7 @@ class _Stratum:
             counts=here,
             pairs=asked.shares[cells] * asked.n_items,
             n_items=asked.n_items,
+            drifts=drifts,
         )
 
     def words_of_applying(self, word_shares: Array) -> Array:
@@ -356,7 +419,12 @@ class _Stratum:
 
 
 def _likelihood(
-    offsets: Array, here: list[tuple[int, Counts]], within: Array, log_prior: float
+    offsets: Array,
+    here: list[tuple[int, Counts]],
+    within: Array,
+    log_prior: float,
+    rise: float,
+    before: Member,
 ) -> Likelihood:
     """Return the likelihood of answers in some cells, at these offsets of all cells (B, K)."""
 
@@ -364,10 +432,10 @@ def _likelihood(
         return lambda logits: of(logits + offsets[cell][:, np.newaxis])
 
     def log_likelihood(logits: Array) -> Array:
-        return sum(
-            (shifted(cell, each.log_likelihood)(logits) for cell, each in here),
-            np.zeros_like(logits),
-        )
+        earlier = before.log_likelihoods.get(rise, np.zeros_like)(logits)
+        return sum((shifted(cell, each.log_likelihood)(logits) for cell, each in here), earlier)
+
+    log_prior += before.log_chance
 
     def frequency(logits: Array) -> Array:
         parts = (
@@ -379,9 +447,11 @@ def _likelihood(
     return Likelihood.of(log_likelihood, frequency, within.shape[1], log_prior)
 
 
-def what_is_left(answers: Answers, strata: Strata) -> tuple[Array, Array]:
+def what_is_left(
+    answers: Answers, strata: Strata, before: Sequence[Earlier] = ()
+) -> tuple[Array, Array]:
     """Return the mean and the variance (C, K) of the chance that a label applies in each cell."""
-    return Asked.of(strata, strata.audit(answers)).frequencies().by_cell()
+    return Asked.of(strata, strata.audit(answers)).frequencies(before).by_cell()
 
 
 def drawn_chances(

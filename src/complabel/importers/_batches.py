@@ -26,9 +26,10 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from complabel._opening import fault
+from complabel._opening import StrPath, StrPaths, existing_ones, fault
 from complabel._services import SERVICES, Service, filled
 from complabel._settings import setting
+from complabel._writing import explained, replacing
 from complabel.errors import InputError
 from complabel.files import SHOWN
 from complabel.importers._format import (
@@ -40,6 +41,7 @@ from complabel.importers._format import (
     Tally,
     Text,
     checked,
+    parse,
     pieces,
     records,
     some,
@@ -373,6 +375,72 @@ def _asked(path: Path, options: Options, ident: str) -> _Questions:
         f"no table of ids has {ident!r}; put the file that complabel ask wrote beside the requests,"
         f" whose name ends in {IDS}, into the folder of the results",
     )
+
+
+def write_failed(results: StrPaths, path: StrPath) -> tuple[int, int]:
+    """Write those requests of a batch again that have no answer in any file of results.
+
+    They failed, were refused or cut off, are missing, or nothing in the reply is clear. Their ids
+    are as before, so no new table of ids is needed, and all results can be imported together.
+
+    Parameters
+    ----------
+    results : path or sequence of paths
+        All results so far. The requests, and their tables of ids, lie beside the first file.
+    path : path
+        The file to write; nothing is written if each request has an answer.
+
+    Returns
+    -------
+    tuple of int
+        The number of requests, and of their characters.
+
+    Raises
+    ------
+    InputError
+        If the requests are not there, or ``path`` has another ending than they.
+    """
+    first, *more = existing_ones("results", results)
+    asked: _Questions = {}
+    answered = set()
+    for ident, result in _results(first, Options(more=tuple(more)), asked, "results"):
+        questions = {name: each.question for name, each in asked[ident].items()}
+        if any(answer is not None for answer in answers_in(questions, result.text).values()):
+            answered.add(ident)
+    kept: list[str] = []
+    around, target = ("", "\n", "\n"), Path(path)
+    for table in sorted(first.absolute().parent.glob(f"*{IDS}")):
+        mine = dict.fromkeys(str(line["id"]) for _, line in records(table)) & asked.keys()
+        if not (wanted := mine - answered):
+            continue
+        requests, around = _requests_beside(table)
+        if requests.suffix != target.suffix:
+            raise InputError(f"{target}: the requests are in {requests}; end the name as theirs")
+        text = requests.read_text("utf-8").removeprefix(around[0]).removesuffix(around[2])
+        told = (field for each in SERVICES.values() for field in each.request.items())
+        keys = {key for key, value in told if value == "{id}"}
+        found: dict[str, str] = {}
+        for request in text.split(around[1]):
+            value = parse(request, str(requests))
+            found |= {
+                str(value[key]): request for key in keys & value.keys() if value[key] in wanted
+            }
+        if lost := sorted(wanted - found.keys()):
+            raise fault(requests, f"lacks the requests {some(lost)}; give the file that ask wrote")
+        kept += [found[ident] for ident in sorted(wanted)]
+    if kept:
+        with explained(target), replacing(target) as partial_file:
+            partial_file.write_text(around[0] + around[1].join(kept) + around[2], "utf-8")
+    return len(kept), sum(map(len, kept))
+
+
+def _requests_beside(table: Path) -> tuple[Path, tuple[str, str, str]]:
+    """Return the file of the requests of a table of ids, and what stands around these."""
+    for service in SERVICES.values():
+        path = table.with_name(table.name.removesuffix(IDS) + service.ending)
+        if path.is_file():
+            return path, service.around
+    raise fault(table, "the batch that ask wrote beside it is not there; put it back")
 
 
 def _asked_in(task: Task, line: _Line, place: str, options: Options) -> _Asked:

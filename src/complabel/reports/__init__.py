@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from complabel.reports._audit import audit_sentences as audit_sentences
     from complabel.reports._audit import render_audit as render_audit
     from complabel.reports._audit import verdicts as verdicts
+    from complabel.reports._changes import CHANGED as CHANGED
+    from complabel.reports._changes import change_rows as change_rows
     from complabel.reports._charts import ACCENT as ACCENT
     from complabel.reports._charts import INK as INK
     from complabel.reports._charts import SERIES as SERIES
@@ -49,6 +51,7 @@ _PLACES = places_in(
     __name__,
     {
         "_audit": "agreement audit_headline audit_sentences render_audit verdicts",
+        "_changes": "CHANGED change_rows",
         "_charts": "ACCENT INK SERIES WHISKER WIDTH Chart new_axes"
         " LabelFrequencyDisplay ReliabilityDisplay ThresholdDisplay",
         "_evaluation": "render_evaluation",

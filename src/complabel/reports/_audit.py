@@ -10,6 +10,7 @@ import numpy as np
 from complabel import __version__
 from complabel._parameters import Array
 from complabel.frequencies import MachineAudit
+from complabel.reports._changes import CHANGED, change_rows, change_sentences
 from complabel.reports._templates import get_template, top_of_scale
 
 _MOST_NAMED = 4
@@ -52,6 +53,7 @@ def audit_sentences(
     n_unsure: int = 0,
     agreements: Mapping[str, Agreement] = MappingProxyType({}),
     others: Mapping[str, MachineAudit] = MappingProxyType({}),
+    since: str = "",
 ) -> list[str]:
     """Say what is known of all labels together, and what more answers would give.
 
@@ -61,6 +63,7 @@ def audit_sentences(
     width = audit.frequencies.intervals[:, 1] - audit.frequencies.intervals[:, 0]
     widest = int(width.argmax())
     sentences = [
+        *change_sentences(audit, since),
         f"Labels per item: {value:.2f}, from {low:.2f} to {high:.2f}; the machine says"
         f" {np.nansum(audit.machine_shares):.2f}",
         f"Of 100 labels that the machine says, {_of_hundred(audit.precision.overall)} apply; of 100"
@@ -134,11 +137,12 @@ def render_audit(
     *,
     agreements: Mapping[str, Agreement] = MappingProxyType({}),
     others: Mapping[str, MachineAudit] = MappingProxyType({}),
+    since: str = "",
 ) -> str:
     """Render an audit of a machine as one HTML page without external files.
 
     ``agreements`` are those with other machines, by their names; ``others`` are audits of some of
-    these.
+    these. ``since`` names the month before, if there was one.
     """
     order = np.lexsort((-audit.frequencies.values, audit.good))
     highest = float(max(audit.frequencies.intervals.max(), np.nanmax(audit.machine_shares)))
@@ -153,5 +157,8 @@ def render_audit(
         n_asked=audit.n_asked.sum(axis=0).tolist(),
         agreements=agreements,
         others=others,
+        since=since,
+        changed=CHANGED,
+        changes=[] if audit.changes is None else change_rows(audit),
         complabel=__version__,
     )
