@@ -33,6 +33,7 @@ OUTPUTS = {
     "evaluate --html": (["evaluate", *MODEL, "--answers", "asked.csv"], "asked.csv", ".html"),
     "audit --html": (["audit", "asked.csv", "named.csv"], "asked.csv", ".html"),
     "audit --json": (["audit", "asked.csv", "named.csv"], "named.csv", ".json"),
+    "plan --json": (["plan", "asked.csv", "--against", "named.csv"], "named.csv", ".json"),
     "inspect --html": (["inspect", *ANSWERS], "named.csv", ".html"),
     "inspect --json": (["inspect", *ANSWERS], "X.csv", ".json"),
     "consensus --out": (["consensus", "asked.csv"], "asked.csv", ".csv"),
