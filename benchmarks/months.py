@@ -5,8 +5,8 @@ labels, and about .86 of its yes apply; of two labels, .4. In January a person a
 in rounds of 80, 60 and 60; in a later month half as many, in rounds of 40, 30 and 30.
 
 pairs: two months; of each way the error, the share of intervals that hold, and the width; last what
-was said to have changed. year: twelve months, in rounds of 60 and 40, each with the one before. What
-changes stands in docs/evidence/machines.md, and in ``World.change``.
+was said to have changed. year: twelve months, in rounds of 60 and 40, each with the one before.
+What changes stands in docs/evidence/machines.md, and in ``World.change``.
 """
 
 import argparse
