@@ -13,6 +13,7 @@ from complabel.errors import AnnotationError
 from complabel.files import AnswerWriter, read_answers
 
 DRAWS = [str(ByMachine("0a1b2c3d", *each)) for each in (("yes", 8.33, 218), ("no.10", 0.0, 7))]
+FORM = str(ByMachine.of_form("0a1b2c3d", 20, 0.83, 4952))
 LABELS = ["sea", "sky", "city"]
 
 
@@ -32,8 +33,17 @@ def test_a_seal_says_nothing_by_its_length_nor_by_what_is_equal():
     kinds = [("yes", 1.0, 9), ("no", 123.4, 98765), ("nothing", 0.0012, 10), ("no.10", 5e3, 10**6)]
     hidden = [sealed(str(ByMachine("0a1b2c3d", *each)), "a", "sea") for each in kinds]
     hidden += [sealed(DRAWS[0], item, "sea") for item in "abc"]
+    hidden += [sealed(FORM.replace(".83", size), "a", "sea") for size in (".9", "12.25")]
     assert len({*map(len, hidden)}) == 1
     assert len({*hidden}) == len(hidden)
+
+
+def test_all_rows_of_a_form_have_one_seal_which_its_item_opens():
+    assert len({sealed(FORM, "a", label) for label in (*LABELS, "", None)}) == 1
+    assert {opened(sealed(FORM, "a", ""), "a", label) for label in (*LABELS, None)} == {FORM}
+    with raises(ValueError):
+        opened(sealed(FORM, "a", ""), "b", "")
+    assert ByMachine.of(FORM.replace("0.83", "0")) is None
 
 
 def answers():
@@ -122,3 +132,5 @@ def test_what_cannot_be_is_refused_with_its_row(drawn, probability, told):
 def test_a_machine_draws_questions_about_one_label():
     with raises(AnnotationError, "'asked'"):
         Answers.from_arrays(relevant=[[1, 0]], absent=[[0, 1]], drawn=DRAWS[0])
+    with raises(AnnotationError, "'ticked'"):
+        Answers.from_arrays(relevant=[[1, 0]], absent=[[0, 0]], question="asked", drawn=FORM)

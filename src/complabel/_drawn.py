@@ -9,11 +9,15 @@
   where earlier answers led there: such a question is random among these pairs, but it is a sample
   only to who knows the machine. With scores, "yes.3" is a part of the pairs. It has no
   ``probability``, so that a table without ``drawn`` is no sample.
+- "machine 3f2a91c0 form.20 0.83/4952": chance drew a form about 20 labels of one of 4,952 items.
+  Forms were drawn one by one: each time with chances in proportion to the sizes of the items left,
+  which go by what this machine says of all their labels. The size here is .83 of the mean. If
+  some of all labels were asked about, chance alone decided which.
 - "": somebody chose it, or it is not known.
 
 Who answers must not see what the machine says. So questions have the last part sealed: hidden by
-the name of the pair, and of one length. This keeps nobody out who wants to know; it only shows
-nothing. What reads a table opens the seal.
+the name of the pair (of a form: of its item), and of one length. This keeps nobody out who wants to
+know; it only shows nothing. What reads a table opens the seal.
 
 This file needs no other library.
 """
@@ -32,9 +36,11 @@ AS_WRITTEN = (
     " blank"
 )
 _OF_MACHINE = re.compile(
-    r"machine ([0-9a-f]{8}) ((?:yes|no)(?:\.\d{1,2})?|nothing) (\d+(?:\.\d+)?)/([1-9]\d{0,11})"
+    r"machine ([0-9a-f]{8}) ((?:yes|no)(?:\.\d{1,2})?|nothing|form\.[1-9]\d{0,8})"
+    r" (\d+(?:\.\d+)?)/([1-9]\d{0,11})"
 )
 _SEALED = re.compile(r"(machine [0-9a-f]{8} )~((?:[0-9a-f]{2})+)")
+_FORM = "form."
 _SIZE = 24  # characters of what is sealed, or a multiple, whatever it says
 _CHECK = 3  # bytes by which a seal is known
 _LEAST = 1e-4
@@ -42,7 +48,10 @@ _LEAST_CHANCE = 1e-12
 
 
 class ByMachine(NamedTuple):
-    """A draw among the ``pairs`` of one label of which a machine says the same ``word``."""
+    """A draw among the ``pairs`` of one label of which a machine says the same ``word``.
+
+    Or a draw of a form: ``pairs`` are the items, and ``planned`` is the size of the form's item.
+    """
 
     digest: str  # of the machine
     word: str
@@ -55,7 +64,18 @@ class ByMachine(NamedTuple):
         found = _OF_MACHINE.fullmatch(text)
         if found is None or float(found[3]) > int(found[4]):
             return None
-        return cls(found[1], found[2], float(found[3]), int(found[4]))
+        draw = cls(found[1], found[2], float(found[3]), int(found[4]))
+        return None if draw.labels and not draw.planned else draw
+
+    @classmethod
+    def of_form(cls, digest: str, labels: int, size: float, items: int) -> Self:
+        """Return the draw of a form about so many labels of an item, of this size among all."""
+        return cls(digest, f"{_FORM}{labels}", size, items)
+
+    @property
+    def labels(self) -> int:
+        """How many labels a form is about; 0 of a question about one pair."""
+        return int(self.word.removeprefix(_FORM)) if self.word.startswith(_FORM) else 0
 
     def __str__(self) -> str:
         planned = max(self.planned, _LEAST) if self.planned else 0
@@ -78,8 +98,10 @@ def least_chance(n_labels: int, n_offered: int) -> float:
 
 def sealed(text: str, item: object, label: object) -> str:
     """Return a text as people may see it, who are asked about an item and a label."""
-    if ByMachine.of(text) is None:
+    draw = ByMachine.of(text)
+    if draw is None:
         return text
+    label = "" if draw.labels else label  # all rows of a form say the same
     start, rest = text[:17], text[17:]
     plain = rest.ljust(-(-len(rest) // _SIZE) * _SIZE).encode()
     return f"{start}~{_mixed(_check_of(start, plain, item, label) + plain, start, item, label)}"
@@ -96,10 +118,11 @@ def opened(text: str, item: object, label: object) -> str:
     found = _SEALED.fullmatch(text)
     if found is not None:
         start, hidden = found[1], bytes.fromhex(found[2])
-        plain = bytes.fromhex(_mixed(hidden, start, item, label))
-        check, plain = plain[:_CHECK], plain[_CHECK:]
-        if check == _check_of(start, plain, item, label):
-            text = start + plain.decode().rstrip()
+        for name in (label, ""):
+            plain = bytes.fromhex(_mixed(hidden, start, item, name))
+            check, plain = plain[:_CHECK], plain[_CHECK:]
+            if check == _check_of(start, plain, item, name):
+                text = start + plain.decode().rstrip()
     if text.lower() in ("", RANDOM, AIMED, RULE):
         return text.lower()
     if ByMachine.of(text) is None:

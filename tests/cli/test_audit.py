@@ -10,6 +10,9 @@ import pytest
 from tests.cli.own import read_table, write_back, write_table
 from tests.frequencies.test_strata import world
 
+from complabel._drawn import ByMachine
+from complabel.live._drawing import read_questions
+
 NAMES = ["cat", "dog", "sofa", "tree"]
 
 
@@ -70,7 +73,8 @@ def test_from_a_machine_to_a_page_in_two_rounds(folder, tmp_path, run):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (("--question", "ticked"), "--question"),
+        (("--question", "named"), "--question"),
+        (("--question", "ticked", "-n", 201), "200"),
         (("--to-evaluate", "m.safetensors"), "--to-evaluate"),
         (("--all-known",), "--all-known"),
         (("--all-items",), "--all-items"),
@@ -93,6 +97,53 @@ def asked(folder, tmp_path, run, *options, n=60):
 
 AGAINST = ("--against", "machine.csv")
 SAYS, DRAWN = r"machine \w{8} [yn]", r"machine \w{8} ~\w+"  # in clear, and sealed
+
+
+@pytest.mark.parametrize("tool", ["spreadsheet", "label-studio"])
+def test_forms_by_what_a_machine_says_come_back_and_questions_follow(folder, tmp_path, run, tool):
+    Y, _ = folder
+    rows = [(f"i{at}", f"text {at}") for at in range(200)]
+    write_table(tmp_path / "shown.csv", ["item", "text"], rows)
+    out = {"spreadsheet": "forms.csv", "label-studio": "tasks.json"}[tool]
+    ask = ("ask", *AGAINST, "--items", "shown.csv", "--question", "ticked")
+    assert run(*ask, "-n", 30, "--for", tool, "--out", out)[0] == 0
+    text = (tmp_path / out).read_text("utf-8")
+    assert re.search(DRAWN, text)
+    assert "form." not in text
+    if tool == "label-studio":
+        tasks = json.loads(text)
+        for number, task in enumerate(tasks):
+            yes = [name for at, name in enumerate(NAMES) if Y[int(task["data"]["item"][1:]), at]]
+            value = {"from_name": "applies", "value": {"choices": yes or ["none apply"]}}
+            task |= {"id": number, "annotations": [{"id": number, "result": [value]}]}
+        (tmp_path / "export.json").write_text(json.dumps(tasks), "utf-8")
+        assert run("import", "export.json", "--out", "people.csv")[0] == 0
+        n_answers = 120
+    else:
+        listed = read_questions(tmp_path / out, {f"i{at}": at for at in range(200)}, NAMES)
+        assert all(ByMachine.of(each.drawn).labels == 4 for each in listed.questions)
+        answer(out, tmp_path / "people.csv", Y)
+        rows = read_table(tmp_path / "people.csv")
+        rows[5]["answer"] = "unsure"
+        write_back(tmp_path / "people.csv", rows)
+        n_answers = 119
+    known = {row["item"] for row in read_table(tmp_path / "people.csv")}
+    assert run("ask", "people.csv", *AGAINST, "-n", 20, "--out", "more.csv")[0] == 0
+    assert known.isdisjoint(item for item, _ in answer("more.csv", tmp_path / "single.csv", Y))
+    audit = ("audit", "machine.csv", "people.csv", "single.csv", "--json", "audit.json")
+    code, said, _ = run(*audit)
+    assert (code, "do not count" in said) == (0, False)
+    told = json.loads((tmp_path / "audit.json").read_text("utf-8"))
+    assert told["n_answers"] == n_answers + 20
+    code, _, errors = run(ask[0], "people.csv", *ask[1:], "-n", 171, "--out", "next.csv")
+    assert (code, "170 items" in errors) == (1, True)
+    assert run(ask[0], "people.csv", *ask[1:], "-n", 170, "--out", "next.csv")[0] == 0
+    assert known.isdisjoint(item for item, _ in answer("next.csv", tmp_path / "rest.csv", Y))
+    # All items were asked about, but for one label of one.
+    assert run("audit", "machine.csv", "people.csv", "rest.csv", "--json", "all.json")[0] == 0
+    told = json.loads((tmp_path / "all.json").read_text("utf-8"))["labels"]
+    often = [told[name]["frequency"] for name in NAMES]
+    np.testing.assert_allclose(often, Y.mean(axis=0), atol=(120 - n_answers) / 200 + 1e-9)
 
 
 def test_files_in_the_wrong_order_are_refused(folder, tmp_path, run):

@@ -7,6 +7,7 @@ import pytest
 from tests.frequencies.test_strata import asked_about, half_and_half, world
 from tests.refusals import raises
 
+from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import audit_machine, estimate_label_frequencies
 
@@ -94,3 +95,32 @@ def test_answers_about_no_pair_are_refused():
     Y, machine = world(50, 3)
     with raises(InputError, "--against"):
         audit_machine(asked_about(Y, [], []), machine)
+
+
+@pytest.mark.parametrize("question", ["ticked", "asked"])
+def test_a_sum_over_labels_that_err_together_is_as_uncertain_as_they_are(question):
+    # Nine labels that apply to the same items, of which a machine says the same: right in .7.
+    rng = np.random.default_rng(0)
+    Y = np.repeat((rng.random((900, 1)) < 0.5).astype(np.uint8), 9, axis=1)
+    machine = np.where(rng.random((900, 1)) < 0.3, 1 - Y, Y)
+    asked = np.ones((180, 9), dtype=np.uint8)
+    if question == "asked":
+        asked = np.tile(np.eye(9, dtype=np.uint8), (20, 1))
+    items = rng.permutation(900)[:180]
+    answers = Answers.from_arrays(
+        relevant=asked * Y[items],
+        absent=asked * (1 - Y[items]),
+        question=question,
+        item=items,
+        n_items=900,
+    )
+    found = audit_machine(answers, machine.astype(float))
+    # Half of what was asked is about the machine's yes, half about its no; no pair is asked twice.
+    n, n_labels, rest = (90, 9, 0.8) if question == "ticked" else (10, 3, 0.98)
+    width = 2 * 1.96 * np.sqrt(0.21 / n * rest)
+    assert np.ptp(found.cardinality[1:]) == pytest.approx(n_labels * width / np.sqrt(2), rel=0.1)
+    of_all = width * n_labels / 9
+    assert np.ptp(found.precision.overall[1:]) == pytest.approx(of_all, rel=0.15)
+    for rate in (found.recall, found.missed, found.invented):
+        both = of_all * np.hypot(0.3, 0.7)
+        assert np.ptp(rate.overall[1:]) == pytest.approx(both, rel=0.15)

@@ -52,6 +52,10 @@ def rounds(n, **how):
     return lambda said: suggest_questions(said, n, random_state=0, **how)
 
 
+def forms(n, kind="ticked"):
+    return rounds(n, kind=kind, against=MACHINE)
+
+
 def to_evaluate(n, figure, seed=0):
     how = {"figure": figure, "random_state": seed}
     return lambda _: suggest_evaluation_questions(NOTHING, P, n, **how)
@@ -93,6 +97,13 @@ DRAWS = {
     "random, twice": lambda: tables(rounds(50), rounds(N * K - 50)),
     "against": lambda: tables(rounds(N * K, against=MACHINE)),
     "against, three times": lambda: tables(*(rounds(60, against=MACHINE) for _ in range(3))),
+    "forms against, twice": lambda: tables(forms(25), forms(N - 25)),
+    "forms of two, forms, then against": lambda: tables(
+        forms(20, "ticked-2"), forms(N - 20), rounds(20, against=MACHINE)
+    ),
+    "random, against, then forms": lambda: tables(
+        rounds(30), rounds(30, against=MACHINE), forms(57)
+    ),
     "random, then against": lambda: tables(rounds(60), rounds(N * K - 60, against=MACHINE)),
     "aimed, and random": lambda: tables(to_evaluate(90, "f1"), rounds(N * K - 90)),
     **{f"to evaluate {f}": lambda f=f: tables(to_evaluate(N * K, f)) for f in FIGURES},

@@ -314,8 +314,10 @@ def _faulty_draws(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
     """Yield the same of how questions were drawn."""
     drawn, lacks_chance = answers.drawn, np.isnan(answers.probability)
     by_machine = ~np.isin(drawn, ["", RANDOM, AIMED, RULE])
-    unknown = by_machine.copy()
-    unknown[by_machine] = [ByMachine.of(text) is None for text in drawn[by_machine].tolist()]
+    draws = [ByMachine.of(text) for text in drawn[by_machine].tolist()]
+    unknown, of_form = by_machine.copy(), by_machine.copy()
+    unknown[by_machine] = [draw is None for draw in draws]
+    of_form[by_machine] = [draw is not None and draw.labels > 0 for draw in draws]
     yield unknown, f"has drawn '{{}}'; {AS_WRITTEN}", drawn
     of_all = (answers.question != "asked") & (answers.n_offered == answers.n_labels)
     yield (
@@ -330,11 +332,17 @@ def _faulty_draws(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
         answers.probability,
     )
     yield (
-        by_machine & ((answers.question != "asked") | (answers.n_offered != 1)),
+        by_machine & ~of_form & ((answers.question != "asked") | (answers.n_offered != 1)),
         "was drawn by what a machine says of one label, but its question is '{}' about {} labels;"
         " leave drawn blank",
         answers.question,
         answers.n_offered,
+    )
+    yield (
+        of_form & (answers.question != "ticked"),
+        "was drawn as a form, but its question is '{}'; give it question 'ticked', or leave drawn"
+        " blank",
+        answers.question,
     )
 
 

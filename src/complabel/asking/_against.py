@@ -1,4 +1,4 @@
-"""Draw the pairs to ask people about, of a machine's answers to all pairs.
+"""Draw the pairs or the items to ask people about, of a machine's answers to all pairs.
 
 Each question is about a random item of a label and of a stratum: of the pairs of which the machine
 says yes, of which it says no, and of which it says nothing; with scores, of a cell of pairs with
@@ -8,6 +8,10 @@ what was answered: they go where they reduce the variance of a label's frequency
 spread as the first. Only the latter are a sample for who does not know the machine: where others
 led to more answers, labels that seemed frequent by chance were corrected, and those that seemed
 rare were not.
+
+Forms are about all labels of an item, or some. Their items are drawn one by one, with chances that
+go by what the machine says of all labels of the item, whatever people answered. So forms of several
+rounds are one sample, and so is its beginning, if people stop early.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from complabel._drawn import ByMachine
-from complabel._parameters import AnyArray, Array, Ints
+from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel._settings import setting
 from complabel.answers import Answers, check_positions
 from complabel.errors import InputError
@@ -28,6 +32,8 @@ from complabel.frequencies import (
     Strata,
     by_machine,
     checked_machines,
+    draws_of,
+    forms_by_machine,
     months_of,
     what_is_left,
 )
@@ -38,6 +44,8 @@ SPREAD = 0.2
 _SPREAD_AFTER = 0.5
 # Before that many questions about a stratum and a label, on average, there is nothing to follow.
 _FIRST = 1.0
+# This is added to the variance of each item, whose mean is 1, so that no item has a tiny chance.
+_MIXED = 0.2
 _TINY = 1e-12
 
 
@@ -104,15 +112,64 @@ def draw_against(
     return items.astype(np.intp), labels.astype(np.intp), drawn.tolist()
 
 
+def order_against(
+    answers: Answers, machine: ArrayLike, unsure: Any, n_labels: int, rng: np.random.Generator
+) -> tuple[Ints, Bools, list[str]]:
+    """Return in which order items (N,) have forms, which pairs are open (n, K), and all draws (n,).
+
+    Items that had such a form before are left out. So are those about all labels of which somebody
+    was unsure, or that are known.
+    """
+    strata = Strata.of(checked_machines("against", machine, answers.shape), answers)
+    is_open = (answers.complementary > 0) == (answers.known_relevant > 0)  # both: a contradiction
+    left = np.ones(answers.n_items, dtype=np.bool_)
+    rows = np.flatnonzero(forms_by_machine(answers))
+    draws, _ = draws_of(answers, rows)
+    left[answers.item[rows[[each.digest == strata.digests[0] for each in draws]]]] = False
+    if unsure is not None:
+        items, labels = check_positions(unsure, answers)
+        is_open[items, labels] = False
+        left[items] &= is_open[items].any(axis=1)
+    sizes = sizes_of(strata)
+    # Who has the least waiting time is drawn next.
+    waiting = rng.exponential(size=answers.n_items) / sizes
+    order = np.argsort(waiting, kind="stable")
+    drawn = [
+        str(ByMachine.of_form(strata.digests[0], n_labels, size, answers.n_items))
+        for size in sizes.tolist()
+    ]
+    return order[left[order]].astype(np.intp), is_open, drawn
+
+
+def sizes_of(strata: Strata) -> Array:
+    """Return the size of each item (n,), whose mean is 1: where forms tell most.
+
+    The error of all frequencies together is least with the root of the sum of variances of what
+    is not known about an item's labels. The pairs of which the machine says yes have half of all
+    variance, and those of which it says no the other half, as first questions do.
+    """
+    of_pair = strata.guess * (1 - strata.guess)
+    parts = [strata.says == word for word in np.unique(strata.says)]
+    unsaid = strata.shares[strata.says == NOTHING].sum() / strata.shares.sum()
+    n_said = len(parts) - (unsaid > 0)
+    variance = np.zeros(strata.n_items)
+    for part in parts:
+        weight = (of_pair * part[:, np.newaxis])[strata.cell, np.arange(strata.cell.shape[1])]
+        share = unsaid if strata.says[part][0] == NOTHING else (1 - unsaid) / max(n_said, 1)
+        variance += share * weight.sum(axis=1) / max(weight.sum(), _TINY)
+    sizes = np.sqrt(variance / max(variance.mean(), _TINY) + _MIXED)
+    return np.asarray(sizes / sizes.mean())
+
+
 def _of_machine(answers: Answers, strata: Strata) -> Iterator[tuple[int, int, ByMachine]]:
-    """Yield item, label and draw of each answer that the same machine drew."""
+    """Yield item, label and draw of each answer about one pair that the same machine drew."""
     statements = answers.statements()
     statements = statements.only(by_machine(answers)[statements.answer])
     drawn = answers.drawn[statements.answer]
     rows = zip(statements.item.tolist(), statements.label.tolist(), drawn, strict=True)
     for item, label, text in rows:
         draw = ByMachine.of(str(text))
-        if draw is not None and draw.digest == strata.digests[0]:
+        if draw is not None and not draw.labels and draw.digest == strata.digests[0]:
             yield item, label, draw
 
 

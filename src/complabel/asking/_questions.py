@@ -15,7 +15,7 @@ from complabel._parameters import AnyArray, Array, Bools, Ints, check_integer, c
 from complabel._questions import QuestionKind
 from complabel._settings import setting
 from complabel.answers import Answers, text_of
-from complabel.asking._against import draw_against
+from complabel.asking._against import draw_against, order_against
 from complabel.asking._statistics import names_of_labels
 from complabel.errors import InputError
 
@@ -59,6 +59,10 @@ def suggest_questions(
         earlier questions of this kind, the next ones follow them: they go to labels and strata
         where they tell most about how often labels apply. Such questions have no ``probability``.
         Their column ``drawn`` says among which pairs they were drawn, and what each stands for.
+        With the kind "ticked", or "ticked-M", the items of forms are drawn by what the machine says
+        of all their labels: where most is not known, without regard to what people answered. Each
+        item has one such form. Forms of several rounds are one sample, and so are the first ones of
+        a table; ``drawn`` has what tells the chance of each item.
     unsure : tuple of two array-likes of shape (U,), or None, default=None
         With ``against``: positions of the items and of the labels about which people were asked and
         were unsure. These pairs are not asked again.
@@ -133,13 +137,24 @@ def suggest_questions(
     check_integer("n", n, at_least=1)
     asked = QuestionKind.parse(kind, answers.n_labels, parameter="kind")
     rng = check_random_state(random_state)
-    if against is not None:
-        if asked.name != "asked":
+    if against is not None and not asked.judges:
+        raise InputError(
+            f"{setting('kind', kind)} is given with {setting('against')}; questions about a"
+            " machine's answers are yes or no about one label, or labels to tick",
+            parameter="kind",
+        )
+    size = asked.n_offered(answers.n_labels)
+    if against is not None and asked.name != "asked":
+        if len(before):
             raise InputError(
-                f"{setting('kind', kind)} is given with {setting('against')}; questions about a"
-                " machine's answers are yes or no about one label",
-                parameter="kind",
+                f"{setting('before')} is given with {setting('kind', kind)}; such questions do not"
+                f" follow answers: leave {setting('before')} out",
+                parameter="before",
             )
+        order, is_open, draws = order_against(answers, against, unsure, size, rng)
+        forms = _forms(is_open, int(n), size, rng, order)
+        return _as_table(_of_forms(answers, *forms, asked, draws))
+    if against is not None:
         items, labels, draws = draw_against(answers, against, unsure, int(n), rng, before)
         nothing = np.full(len(items), None)
         return table_of_pairs(answers, items, labels, nothing, np.full(len(items), np.nan), draws)
@@ -149,9 +164,7 @@ def suggest_questions(
     known = absent ^ answers.known_relevant.astype(np.bool_)  # (n, K); both is a contradiction
     if asked.name != "asked":
         is_open = ~known if asked.judges else np.ones_like(known)
-        size = asked.n_offered(answers.n_labels)
-        items, menus, to_ask = _forms(is_open, int(n), size, rng)
-        return _as_table(_of_forms(answers, items, menus, to_ask, asked))
+        return _as_table(_of_forms(answers, *_forms(is_open, int(n), size, rng), asked))
     n_open = answers.n_items - np.count_nonzero(known, axis=0)
     if n > n_open.sum():
         raise InputError(
@@ -182,13 +195,16 @@ def _annotators_of(answers: Answers, items: Ints, labels: Ints) -> AnyArray:
     return np.asarray(names[who[items, labels]])
 
 
-def _forms(is_open: Bools, n: int, size: int, rng: np.random.Generator) -> tuple[Ints, Ints, Bools]:
+def _forms(
+    is_open: Bools, n: int, size: int, rng: np.random.Generator, order: Ints | None = None
+) -> tuple[Ints, Ints, Bools]:
     """Draw n forms, each about another item and ``size`` random labels of it.
 
-    Forms without an open label come between them with their chance, as their answers count.
+    Items come in the ``order`` in which they were drawn, or in random order. Forms without an open
+    label come between them with their chance, as their answers count.
     Return the items (F,), the menus (F, size), and which forms have an open label (F,).
     """
-    items = rng.permutation(len(is_open))
+    items = rng.permutation(len(is_open)) if order is None else order
     menus = np.empty((len(items), size), dtype=np.intp)
     to_ask = np.zeros(len(items), dtype=np.bool_)
     left = n
@@ -206,8 +222,14 @@ def _forms(is_open: Bools, n: int, size: int, rng: np.random.Generator) -> tuple
 
 
 def _of_forms(
-    answers: Answers, items: Ints, menus: Ints, to_ask: Bools, kind: QuestionKind
+    answers: Answers,
+    items: Ints,
+    menus: Ints,
+    to_ask: Bools,
+    kind: QuestionKind,
+    draws: Sequence[str] = (),
 ) -> dict[str, AnyArray]:
+    """Return a table of forms; ``draws`` (n,) say how items were drawn, unless all were equal."""
     names = np.array(names_of_labels(answers), dtype=object)
     offered = [json.dumps(names[menu].tolist(), ensure_ascii=False) for menu in menus]
     if not kind.judges:
@@ -221,6 +243,11 @@ def _of_forms(
     def of_form(values: Any) -> AnyArray:
         return np.repeat(np.array(values), labels.shape[1])
 
+    of_items = items if answers.item_names is None else answers.item_names[items]
+    drawn = [RANDOM] * len(items)
+    if draws:
+        pairs = zip(items.tolist(), map(text_of, of_items.tolist()), strict=True)
+        drawn = [sealed(draws[at], item, "") for at, item in pairs]
     by: dict[str, AnyArray] = {}
     if answers.annotator_names and kind.judges:
         who = _annotators_of(answers, items[:, None], menus)
@@ -229,15 +256,17 @@ def _of_forms(
         by["annotator"] = of_form(annotator)
     return {
         "answer_id": of_form([f"form {at}" for at in range(1, len(items) + 1)]),
-        "item": of_form(items if answers.item_names is None else answers.item_names[items]),
+        "item": of_form(of_items),
         "label": labels.ravel(),
         "answer": words.ravel(),
         "question": np.full(labels.size, kind.question, dtype=object),
         "offered": of_form(np.array(offered, dtype=object)),
         **({"asked_for": np.ones(labels.size, dtype=np.intp)} if kind.chooses else {}),
         **by,
-        "probability": np.full(labels.size, kind.probability(answers.n_labels)),
-        "drawn": np.full(labels.size, RANDOM, dtype=object),
+        "probability": np.full(
+            labels.size, np.nan if draws else kind.probability(answers.n_labels)
+        ),
+        "drawn": of_form(np.array(drawn, dtype=object)),
     }
 
 

@@ -34,8 +34,9 @@ _ONLY_FEATURES = (
     " --all-known and --all-items"
 )
 _ONLY_MACHINE = (
-    "--against asks yes or no about a machine's answers: leave out --to-evaluate, --figure,"
-    " --question, --until, --all-known, --all-items and --features; --items names all items"
+    "--against asks about a machine's answers, with --question asked, ticked or ticked-M: leave out"
+    " --to-evaluate, --figure, --until, --all-known, --all-items and --features; --items names all"
+    " items"
 )
 # Questions if no number is given, and with a machine: in the first round, and in later ones.
 _USUAL, _FIRST, _LATER = 200, 80, 60
@@ -126,8 +127,8 @@ class AtRandom:
 
     n: int | None = option(
         "N",
-        "Number of questions. [default: 200; with --against 80 at first, and 60 in later rounds;"
-        " with --before half of these]",
+        "Number of questions. [default: 200; with --against 80 at first, and 60 in later rounds"
+        " or of questions to tick; with --before half of these]",
         "-n",
         "--number",
         min=1,
@@ -286,13 +287,14 @@ class AboutMachines(Before):
         "FILE",
         "Table of a machine's answers; repeat for several machines. Ask about random pairs of which"
         " it says yes, and of which it says no, half of them each. If ANSWERS has people's answers"
-        " to earlier questions of this kind, the next round goes where it tells most. Nothing that"
-        " the machine said is shown.",
+        " to earlier questions of this kind, the next round goes where it tells most. With"
+        " --question ticked, people tick all labels of items, drawn by what it says of these."
+        " Nothing that the machine said is shown.",
     )
     only_yes: bool = options.ONLY_YES
 
-    def draw(self, inputs: Known, n: int | None) -> _Questions:
-        """Draw questions about pairs of which the machines say something."""
+    def draw(self, inputs: Known, n: int | None, kind: str) -> _Questions:
+        """Draw questions about pairs of which the machines say something, or about items."""
         from complabel.asking import suggest_questions
 
         first, *others = self.against or []
@@ -309,8 +311,9 @@ class AboutMachines(Before):
             people = inputs.people(files, machines)
         unsure = inputs.unsure(files, people)[:2] if files else None
         months = self.months(inputs, only_yes=self.only_yes)
-        size = n or self._size(bool(files), people.n_items * people.n_labels)
-        of: Any = {"against": [*machines.said.values()], "random_state": inputs.seed}
+        most = people.n_items * (people.n_labels if kind == "asked" else 1)
+        size = n or self._size(bool(files) or kind != "asked", most)
+        of: Any = {"against": [*machines.said.values()], "random_state": inputs.seed, "kind": kind}
         of["before"] = months
         table = suggest_questions(people, size, unsure=unsure, **of)
 
@@ -570,15 +573,15 @@ def _drawn(
     known: Known, at_random: AtRandom, about_model: AboutModel, about_machines: AboutMachines
 ) -> _Questions:
     """Draw questions of one kind; refuse options of the other kinds."""
-    n, other = at_random.n, at_random.question != "asked" or bool(at_random.until)
+    n, kind = at_random.n, at_random.question
     of_model = about_model.to_evaluate is not None or about_model.figure is not None
     whole = at_random.all_known or at_random.all_items
     if about_machines.against:
-        if of_model or known.features or whole or other:
+        if of_model or known.features or whole or at_random.until:
             raise InputError(_ONLY_MACHINE)
-        return about_machines.draw(known, n)
+        return about_machines.draw(known, n, kind)
     if of_model:
-        if at_random.annotator is not None or whole or other:
+        if at_random.annotator is not None or whole or at_random.until or kind != "asked":
             raise InputError(_ONLY_FEATURES)
         return about_model.draw(known, n or _USUAL)
     return at_random.draw(known)

@@ -157,7 +157,9 @@ class Goals:
         if not self.until:
             if self.against or any(rates.values()):
                 raise InputError(
-                    "--against, --missed and --invented are about a goal; also give --until"
+                    "--against, --missed and --invented are about a goal; also give --until. To"
+                    " check a machine, draw questions with complabel ask --against, and give them"
+                    " as --questions"
                 )
             return None
         has_predictions = self.against is not None

@@ -13,6 +13,8 @@ from complabel.frequencies._counts import about_the_others as about_the_others
 from complabel.frequencies._counts import by_machine as by_machine
 from complabel.frequencies._counts import chosen_at_random as chosen_at_random
 from complabel.frequencies._counts import drawn_at_random as drawn_at_random
+from complabel.frequencies._counts import draws_of as draws_of
+from complabel.frequencies._counts import forms_by_machine as forms_by_machine
 from complabel.frequencies._counts import forms_of as forms_of
 from complabel.frequencies._counts import inverse_probability as inverse_probability
 from complabel.frequencies._counts import judged_at_random as judged_at_random

@@ -14,6 +14,9 @@ from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel.answers import Answers, about_positives, mirrored
 from complabel.errors import AnnotationError
 
+# The logarithms of the first and last time of successive draws, and how near its solution comes.
+_TIMES, _CLOSE = (-50.0, 50.0), 1e-9
+
 
 def judged_at_random(answers: Answers) -> Bools:
     """Tell which answers (A,) judge labels that were drawn, so that they tell of other pairs."""
@@ -47,6 +50,11 @@ def by_machine(answers: Answers) -> Bools:
     return np.asarray(answers.drawn.astype("<U1") == "m")
 
 
+def forms_by_machine(answers: Answers) -> Bools:
+    """Tell which answers (A,) fill in forms whose items were drawn by what a machine says."""
+    return np.asarray(by_machine(answers) & (np.char.find(answers.drawn, " form.") > 0))
+
+
 def _led_by_answers(answers: Answers) -> Bools:
     """Tell which of these questions (A,) were asked because of earlier answers.
 
@@ -55,7 +63,7 @@ def _led_by_answers(answers: Answers) -> Bools:
     led = by_machine(answers)
     if led.any() and ((answers.complementary > 0) | (answers.known_relevant > 0)).all():
         return np.zeros_like(led)
-    led[led] = [not draw.planned for draw in _draws_of(answers, np.flatnonzero(led))[0]]
+    led[led] = [not draw.planned for draw in draws_of(answers, np.flatnonzero(led))[0]]
     return led
 
 
@@ -123,10 +131,11 @@ class Audit:
         """
         inverse, form, drawn = inverse_probability(answers), forms_of(answers), answers.drawn
         within = np.zeros(len(form), dtype=np.bool_)  # random within strata alone
+        forms = forms_by_machine(answers)
         if strata is not None:
             within = (drawn == "") & np.isnan(answers.probability)
             for digest in digests:
-                within |= np.char.startswith(drawn, f"machine {digest} ")
+                within |= np.char.startswith(drawn, f"machine {digest} ") & ~forms
         inverse[within], form[within] = 1.0, form[within] % (2 * answers.n_labels + 2)
         rows = np.flatnonzero(judged_at_random(answers) | (answers.judges & within))
         marks: Any = (2 * answers.relevant + answers.absent)[rows].tocoo()
@@ -139,11 +148,11 @@ class Audit:
             place, numbers = places[item, label], np.bincount(places.ravel())
             group = (group * (int(strata.max()) + 1) + strata[item, label]) * 2 + within[answer]
         weight, pairs = _scaled(inverse[answer], group), numbers[place]
-        known = numbers if all_items or strata is not None else np.full(len(numbers), np.inf)
         pair = item * answers.n_labels + label
+        known = numbers if all_items or strata is not None else np.full(len(numbers), np.inf)
         weight = _by_pair(weight, pair, place, known)
         judged = np.bincount(place[np.unique(pair, return_index=True)[1]], minlength=len(numbers))
-        drawn_so = by_machine(answers)[answer] & ~within[answer] & (judged < numbers)[place]
+        drawn_so = (by_machine(answers) & ~within & ~forms)[answer] & (judged < numbers)[place]
         weight[drawn_so] *= _covered(inverse[answer], group, pairs, weight)[drawn_so]
         return cls(
             item=item,
@@ -342,10 +351,13 @@ def inverse_probability(answers: Answers) -> Array:
     top = np.zeros(answers.n_labels + 1)
     np.maximum.at(top, answers.n_offered, chance)
     inverse = np.where(menus, top[answers.n_offered], 1.0) / chance
-    rows = np.flatnonzero(by_machine(answers) & ~_led_by_answers(answers))
+    forms = forms_by_machine(answers)
+    if forms.any():
+        inverse[forms] = _of_forms(answers, np.flatnonzero(forms))
+    rows = np.flatnonzero(by_machine(answers) & ~forms & ~_led_by_answers(answers))
     if not len(rows):
         return np.asarray(inverse)
-    draws, digest = _draws_of(answers, rows)
+    draws, digest = draws_of(answers, rows)
     words, word = np.unique([each.word for each in draws], return_inverse=True)
     label = (answers.relevant + answers.absent)[rows].indices
     key = (digest * len(words) + word) * answers.n_labels + label
@@ -358,15 +370,42 @@ def inverse_probability(answers: Answers) -> Array:
     return np.asarray(inverse)
 
 
+def _of_forms(answers: Answers, rows: Ints) -> Array:
+    """Return one over the chance of the item of each form (F,) that a machine's labels drew.
+
+    Items were drawn one by one, each time with chances in proportion to their sizes among those
+    left. So an item is drawn until some time t with a chance of about 1 - exp(-t size) (Rosen,
+    "Asymptotic theory for successive sampling", Annals of Mathematical Statistics 1972). The time
+    is such that the items drawn stand for all items. More rounds, or fewer answers than were to be
+    given, are just another time.
+    """
+    draws, digest = draws_of(answers, rows)
+    item, size = answers.item[rows], np.array([each.planned for each in draws])
+    inverse = np.ones(len(rows))
+    for each in np.unique(digest):
+        of_it = np.flatnonzero(digest == each)
+        _, first = np.unique(item[of_it], return_index=True)
+        n_items, sizes = max(draws[at].pairs for at in of_it), size[of_it[first]]
+        low, high = _TIMES
+        while len(first) < n_items and high - low > _CLOSE:
+            middle = (low + high) / 2
+            stand = -1 / np.expm1(-np.exp(middle) * sizes)
+            low, high = (middle, high) if stand.sum() > n_items else (low, middle)
+        inverse[of_it] = -1 / np.expm1(-np.exp(high) * size[of_it])
+    return inverse
+
+
 def _chance_to_be_seen(planned: Array, answered: Ints, digest: Ints) -> Array:
     """Return the chance (S,) that a stratum has any answer, if so many of its pairs were planned.
 
-    Not all that was planned may be answered, as when somebody stops early.
+    Not all that was planned may be answered, as when somebody stops early. None is planned where
+    answers led to all of a stratum, which count if every pair is known.
     """
     is_large = planned >= 1
     n, of = (np.bincount(digest, is_large * each) for each in (answered, planned))
     part = np.where(of > 0, np.minimum(n / np.maximum(of, 1), 1.0), 1.0)[digest]
-    return np.where(is_large, 1 - (1 - part) ** planned, part * planned)
+    seen = np.where(is_large, 1 - (1 - part) ** planned, part * planned)
+    return np.where(planned > 0, seen, 1.0)
 
 
 def sums_by(place: AnyArray, values: Array) -> Array:
@@ -403,11 +442,15 @@ def forms_of(answers: Answers) -> Ints:
     form: Ints = 2 * answers.n_offered.astype(np.intp) + (answers.question == "ticked")
     rows = np.flatnonzero(by_machine(answers))
     if len(rows):
-        form[rows] += (_draws_of(answers, rows)[1] + 1) * (2 * answers.n_labels + 2)
+        draws, digest = draws_of(answers, rows)
+        labels = np.array([min(each.labels, answers.n_labels) for each in draws])
+        # A form is of the size that was drawn, also if somebody was unsure about some labels.
+        form[rows] = np.where(labels > 0, 2 * labels + 1, form[rows])
+        form[rows] += (digest + 1) * (2 * answers.n_labels + 2)
     return form
 
 
-def _draws_of(answers: Answers, rows: Ints) -> tuple[list[ByMachine], Ints]:
+def draws_of(answers: Answers, rows: Ints) -> tuple[list[ByMachine], Ints]:
     """Return the draws of answers by what machines say, and the number of each one's machine."""
     draws = [each for text in answers.drawn[rows].tolist() if (each := ByMachine.of(text))]
     _, digest = np.unique([each.digest for each in draws], return_inverse=True)

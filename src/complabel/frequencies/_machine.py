@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +27,14 @@ RATES = ("precision", "recall", "missed", "invented")
 _QUANTILES = (0.025, 0.5, 0.975)
 # A label is called good, or bad, from this probability on.
 _SURE = 0.8
+# What an error of a frequency counts in a rate of all pairs, up to a factor: where the machine says
+# no, and yes.
+_COUNTS: dict[str, Callable[[float], tuple[float, float]]] = {
+    "precision": lambda _: (0.0, 1.0),
+    "recall": lambda rate: (-rate, 1 - rate),
+    "missed": lambda rate: (1 - rate, -rate),
+    "invented": lambda rate: (rate, rate - 1),
+}
 # A machine is too sure if people contradict scores this near to 0 and 1 more often than chance.
 _NEAR, _BY_CHANCE, _LEAST_EXPECTED = 0.95, 0.01, 0.1
 
@@ -252,7 +261,7 @@ def audit_machine(
     months = earlier_months(before, answers, strata, missed=missed, invented=invented)
     posterior = asked.frequencies([each.seen_from(answers) for each in months])
     audits = [
-        _audited(answers, posterior, at, _asked_of(each, audit), least)
+        _audited(answers, posterior, at, _Together.of(audit, strata, posterior, each), least)
         for at, each in enumerate(machines)
     ]
     too_sure = [_too_sure(each, audit, *rates) for each in machines]
@@ -266,10 +275,51 @@ def audit_machine(
     return replace(first, others=tuple(others))
 
 
-def _asked_of(machine: Array, audit: Audit) -> Ints:
-    """Return how many answers are about what a machine says no, yes and nothing of, (3, K)."""
-    place = words_of(machine)[audit.item, audit.label] * audit.n_labels + audit.label
-    return np.bincount(place, minlength=3 * audit.n_labels).reshape(3, -1)
+@dataclass(frozen=True)
+class _Together:
+    """What P judged pairs add to the errors of sums over labels; arrays are (P,)."""
+
+    # A form tells of all labels of an item, and a machine may err in several of them. The errors
+    # of different labels then depend on each other, which the posterior of each one leaves out.
+
+    item: Ints
+    word: Ints  # what the machine says
+    error: Array  # of the frequency of the pair's label
+    n_asked: Ints  # (3, K): answers about what the machine says no, yes and nothing of
+
+    @classmethod
+    def of(cls, audit: Audit, strata: Strata, posterior: StrataPosterior, machine: Array) -> Self:
+        n_labels, words = audit.n_labels, words_of(machine)
+        asked = words[audit.item, audit.label] * n_labels + audit.label
+        pair, at = np.unique(audit.item * n_labels + audit.label, return_inverse=True)
+        item, label = np.divmod(pair, n_labels)
+        cell = strata.cell[item, label]
+        place = strata.stratum[cell] * n_labels + label
+        weight, yes = (np.bincount(at, audit.weight * each) for each in (1.0, audit.applies))
+        size = np.bincount((strata.of_pairs * n_labels + np.arange(n_labels)).ravel())
+        stands = size[place] / strata.n_items / np.bincount(place, weight)[place]
+        error = (yes - weight * posterior.by_cell()[0][cell, label]) * stands
+        n_asked = np.bincount(asked, minlength=3 * n_labels).reshape(3, -1)
+        return cls(item, words[item, label], error, n_asked)
+
+    def rate(self, name: str, rates: MachineRates) -> MachineRates:
+        """Return rates of which the one of all pairs has a wider interval."""
+        counts = _COUNTS[name](rates.overall[0])
+        value, low, high = self.widened(*rates.overall, *counts, 0.0)
+        return replace(rates, overall=(value, max(low, 0.0), min(high, 1.0)))
+
+    def widened(
+        self, value: float, low: float, high: float, *counts: float
+    ) -> tuple[float, float, float]:
+        """Return value and ends of a figure, given those of independent labels.
+
+        An error of a frequency ``counts`` by what the machine says of the pair: no, yes, nothing.
+        """
+        error = self.error * np.array(counts)[self.word]
+        alone, by_item = np.square(error).sum(), np.square(np.bincount(self.item, error)).sum()
+        ratio = by_item / max(alone, np.finfo(float).tiny)
+        factor = round(math.sqrt(max(ratio, 1.0)), 9)  # whatever the order of items
+        return value, value - factor * (value - low), value + factor * (high - value)
 
 
 def _too_sure(
@@ -294,11 +344,13 @@ def _too_sure(
 
 
 def _audited(
-    answers: Answers, posterior: StrataPosterior, machine: int, n_asked: Ints, least: float
+    answers: Answers, posterior: StrataPosterior, machine: int, asked: _Together, least: float
 ) -> MachineAudit:
     estimate, draws = posterior.posterior(), posterior.draws
     of_draws = draws.rates(machine)
-    sums = np.quantile(draws.frequencies.sum(axis=1), _QUANTILES)
+    rates: Any = {name: asked.rate(name, summary(of_draws[name])) for name in RATES}
+    low, middle, high = np.quantile(draws.frequencies.sum(axis=1), _QUANTILES).tolist()
+    sums = asked.widened(middle, low, high, 1.0, 1.0, 1.0)
     share_of_words = draws.shares[machine].sum(axis=0)
     shares = draws.shares[machine, YES] / np.maximum(share_of_words, np.finfo(float).tiny)
     shares[share_of_words == 0] = np.nan
@@ -311,20 +363,17 @@ def _audited(
         intervals=estimate.intervals,
         propensities=None,
         spread=0.0,
-        n_audit=int(n_asked.sum()),
+        n_audit=int(asked.n_asked.sum()),
     )
     return MachineAudit(
         label_names=list(names),
         frequencies=frequencies,
         machine_shares=shares,
-        precision=summary(of_draws["precision"]),
-        recall=summary(of_draws["recall"]),
-        missed=summary(of_draws["missed"]),
-        invented=summary(of_draws["invented"]),
+        **rates,
         good=good.mean(axis=0)[:-1],
         least=least,
-        cardinality=(float(estimate.values.sum()), float(sums[0]), float(sums[2])),
-        n_asked=n_asked,
+        cardinality=(float(estimate.values.sum()), *sums[1:]),
+        n_asked=asked.n_asked,
         n_more=_to_halve(*posterior.by_cell(), posterior.asked.shares),
         draws=draws.frequencies,
     )
