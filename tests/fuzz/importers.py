@@ -29,7 +29,10 @@ from complabel.importers import FORMATS, Head, Options, Tally, import_answers
 
 TABULAR = {"open-images", "coded", "table", "replies"}
 FORMAT = {each.name: each for each in FORMATS}
-WORDS = {"answer": {"no", "yes", "unsure"}, "question": {"named", "asked", "ticked", "excluded"}}
+WORDS = {
+    "answer": {"no", "yes", "unsure"},
+    "question": {"named", "asked", "ticked", "excluded", "positive", "tagged"},
+}
 NUMBERS = {"asked_for": int, "probability": float, "seconds": float, "confidence": float}
 
 

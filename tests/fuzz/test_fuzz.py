@@ -1,6 +1,7 @@
 """The two commands: mutants are read or cleanly refused, and what is neither is told."""
 
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,7 +35,9 @@ def test_mutants_are_read_or_cleanly_refused(target, n_mutants, least, capsys):
     assert last.startswith(f"{n_mutants} mutants of seed 2024: ")
     assert last.endswith("; 0 finds")
     told = last.partition(": ")[2]
-    counts = {word: int(count) for count, word in re.findall(r"(\d+) (\w+)", told)}
+    counts = Counter[str]()  # "read", and "read, empty"
+    for count, word in re.findall(r"(\d+) (\w+)", told):
+        counts[word] += int(count)
     assert all(counts[word] > count for word, count in least.items())
 
 
@@ -48,7 +51,7 @@ def test_dataset_files_that_are_mutated_are_sound(kind, tmp_path):
 
 def test_files_of_answers_that_are_mutated_are_sound(tmp_path):
     read = set()
-    for seed in importers.SEEDS[::3]:
+    for seed in importers.SEEDS:
         driver.write(tmp_path, {seed.name: seed.pack(seed.content)})
         try:
             if importers.use(seed, tmp_path) == "read":

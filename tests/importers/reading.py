@@ -109,6 +109,7 @@ def imported(path, content, format_=None, **options):
 UNITS = {
     "table": lambda table, tally: len(table),
     "open-images": lambda table, tally: len(table),
+    "github-events": lambda table, tally: len(table),
     "lvis": lambda table, tally: table["item"].nunique(),
     **dict.fromkeys((each.name for each in JUDGES), lambda table, tally: len(table)),
 }

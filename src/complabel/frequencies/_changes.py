@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from complabel._parameters import Array, Bools
 from complabel.frequencies._earlier import EarlierMonth
@@ -160,7 +160,7 @@ def _is_far(z: Array, known: Bools) -> bool:
     n = int(known.sum())
     limit = -special.ndtri(_BY_CHANCE / (2 * n))
     return bool(
-        abs(z[known]).max() > limit or (z[known] ** 2).sum() > stats.chi2.isf(_BY_CHANCE, n)
+        abs(z[known]).max() > limit or (z[known] ** 2).sum() > special.chdtri(n, _BY_CHANCE)
     )
 
 

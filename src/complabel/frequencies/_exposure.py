@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import special
 
 from complabel._parameters import Array
 from complabel.answers import Answers
@@ -59,7 +59,8 @@ def estimate_exposure(
             said = np.clip(chance * (1 - missed) + (1 - chance) * invented, 1e-12, 1 - 1e-12)
             log_chance += yes[:, np.newaxis] * np.log(said) + no[:, np.newaxis] * np.log1p(-said)
     grid = np.array([(m * c, (1 - m) * c) for m in _MEANS for c in _CONCENTRATIONS])
-    prior = stats.beta.logpdf(_EXPOSURES[:, np.newaxis], *grid.T)  # (G, H)
+    e, (a, b) = _EXPOSURES[:, np.newaxis], grid.T
+    prior = special.xlogy(a - 1, e) + special.xlog1py(b - 1, -e) - special.betaln(a, b)  # (G, H)
     prior += np.log(_EXPOSURES * (1 - _EXPOSURES))[:, np.newaxis]  # the grid is one of log-odds
     prior -= special.logsumexp(prior, axis=0)
     largest = log_chance.max(axis=1, keepdims=True)
@@ -94,6 +95,8 @@ def shared_exposure(shares: Array, cardinality: float) -> float:
         return float(np.minimum(shares / exposure, 1).sum() - cardinality)
 
     low, high = RATES
+    from scipy import optimize  # takes a third of a second
+
     return high if excess(high) >= 0 else float(optimize.brentq(excess, low, high))
 
 

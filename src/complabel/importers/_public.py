@@ -189,6 +189,9 @@ def _only_tagged(options: Options, *, needs: bool = False) -> None:
         )
 
 
+_UNDONE = "events that a later one undid or repeated"
+
+
 def _event_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     """Yield the last event of each issue and label: one that was removed does not apply."""
     _only_tagged(options, needs=True)
@@ -198,7 +201,9 @@ def _event_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     for each in sorted(events, key=lambda event: (event.created_at, event.id)):
         tally.counts["events"] += 1
         if each.event in ("labeled", "unlabeled") and each.label is not None:
-            last[each.issue.number, each.label.name] = each.event
+            key = each.issue.number, each.label.name
+            tally.counts[_UNDONE] += key in last
+            last[key] = each.event
         else:
             tally.counts["other events"] += 1
     for (issue, label), event in sorted(last.items()):
@@ -217,7 +222,7 @@ EVENTS = Format(
     read=lambda *arguments: pieces(_event_rows(*arguments)),
     uses="question",
     reads="`id`, `event`, `created_at`, `issue.number`, `label.name`",
-    counts=("events", "other events"),
+    counts=("events", "other events", _UNDONE),
 )
 
 # ---- Open Images ----
