@@ -122,8 +122,8 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
         The probability, in [0, 1], that a label that applies is tagged. With None, it follows from
         given ``label_frequencies``, or from yes/no answers about random labels: exposures are drawn
         from one beta distribution, so that some 200 answers tell them even of many labels. If these
-        are too few, ``cardinality`` tells one exposure that all labels share. With "auto", held-out
-        answers choose that cardinality, a warning says so, and there is no ``exposure_``.
+        are too few, ``cardinality`` tells one exposure that all labels share, and if it is "auto",
+        held-out answers choose it. Then a warning says so, and there is no ``exposure_``.
     cv : int, default=3
         Number of folds of the training data for the automatic choices.
     warm_start : bool, default=False
