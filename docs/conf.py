@@ -56,6 +56,7 @@ ORDER = [
     "five_questions",
     "seconds",
     "biased_naming",
+    "tags",
     "label_studio",
     "table_of_codes",
     "tickets",

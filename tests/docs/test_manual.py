@@ -119,6 +119,13 @@ def test_an_example_uses_the_public_package_and_draws(script):
     assert "matplotlib.pyplot" in modules
 
 
+def test_each_example_has_its_place_in_the_order_of_reading():
+    conf = (DOCS / "conf.py").read_text(encoding="utf-8")
+    order = re.search(r"^ORDER = \[(.*?)^\]", conf, flags=re.DOTALL | re.MULTILINE)[1]
+    examples = {path.stem for path in (DOCS / "examples").glob("*.py")}
+    assert examples == {*re.findall(r'"(\w+)"', order)}
+
+
 def test_python_by_task_has_a_line_for_each_public_name():
     page = (DOCS / "python.md").read_text(encoding="utf-8")
     lines = "\n".join(re.findall(r"^```py\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE))
