@@ -22,7 +22,7 @@ from scipy import special
 from complabel._parameters import Array, Ints, check_array
 from complabel._settings import setting
 from complabel.answers import Answers
-from complabel.asking._against import SPREAD, spread_questions
+from complabel.asking._against import SPREAD, sizes_of, spread_questions
 from complabel.errors import InputError
 from complabel.frequencies import (
     YES,
@@ -88,12 +88,12 @@ class AnswersPlan:
         for within, questions, forms in self.goals:
             cells = (f"±{within:<23g}", f"{_words(questions):<23}", _words(forms))
             lines.append(" ".join(cells))
-        _, questions, forms = self.goals[-1]
+        within, questions, forms = self.goals[-1]
         if questions[0] and forms[0]:
             ratio = questions[0] / forms[0]
             lines.append(
-                f"tick all {self.n_labels:,} labels of an item if that takes less than {ratio:.2g}"
-                " times as long as a yes or no"
+                f"for ±{within:g} of every label, tick all {self.n_labels:,} labels of an item if"
+                f" that takes less than {ratio:.2g} times as long as a yes or no"
             )
         for n, (middle, low, high) in self.decided.items():
             lines.append(
@@ -197,7 +197,7 @@ def plan_answers(
             for each, of_questions, of_forms in zip(goals.tolist(), questions, forms, strict=True)
         ],
         {n: _forecast(so_far.decided(so_far.asked(np.full(_N_DRAWS, n)), least)) for n in numbers},
-        float(np.median(so_far.half(np.zeros_like(chances)))),
+        min(float(np.median(so_far.half(np.zeros_like(chances)))), 0.5),
         shape[1],
         int(known.sum()),
         known.size,
@@ -240,9 +240,17 @@ class _SoFar:
         return np.asarray(_NORMAL * np.sqrt(variance.max(axis=1)))
 
     def ticked(self, n: Array) -> Array:
-        """Return the answers (D, C, K) of so many forms (D,) about random items."""
-        n_items = np.maximum(self.free.sum(axis=0), 1)
-        return np.asarray(np.minimum(n[:, np.newaxis, np.newaxis] * self.free / n_items, self.free))
+        """Return the answers (D, C, K) of so many forms (D,), drawn as ``ask`` draws them."""
+        return np.asarray(np.minimum(n[:, np.newaxis, np.newaxis] * self._of_form, self.free))
+
+    @cached_property
+    def _of_form(self) -> Array:
+        """How many open pairs of each cell a form is about, on average, (C, K)."""
+        sizes = sizes_of(self.strata)[:, np.newaxis] * ~self.known
+        n_labels, size = self.known.shape[1], self.strata.shares.size
+        place = (self.strata.cell * n_labels + np.arange(n_labels)).ravel()
+        sums = np.bincount(place, sizes.ravel(), size).reshape(self.strata.shares.shape)
+        return np.asarray(sums / np.maximum(sums.sum(axis=0), _TINY))
 
     def asked(self, n: Array) -> Array:
         """Return the answers (D, C, K) of so many questions (D,)."""
