@@ -119,13 +119,13 @@ def _met_from(texts: list[str] | None) -> dict[str, float]:
     """Read what is typed as 0.5 or CRITERION=0.5; a number alone is for all other criteria."""
     pairs = [(name, number) for name, _, number in (t.rpartition("=") for t in texts or ())]
     try:
-        found = {name: float(number) for name, number in pairs}
+        least = {name: float(number) for name, number in pairs}
     except ValueError:
-        found = {}
-    if len(found) < len(pairs) or not all(map(math.isfinite, found.values())):
-        told = f"--met-from is {', '.join(texts or ())}; give NUMBER, or CRITERION=NUMBER once"
-        raise InputError(told, parameter="met_from")
-    return found
+        least = {}
+    if len(least) < len(pairs) or not all(map(math.isfinite, least.values())):
+        message = f"--met-from is {', '.join(texts or ())}; give NUMBER, or CRITERION=NUMBER once"
+        raise InputError(message, parameter="met_from")
+    return least
 
 
 @options.with_examples(

@@ -85,7 +85,7 @@ class MachineChanges:
             of_items = _for_items(often[0], often[1], noise, (step / np.fmax(tells, 0.1))[known])
             more, less = 0 * more, 0 * less
         what = _what(
-            said=_is_far((more - less) / np.sqrt(np.maximum(more + less, 1)), known),
+            words=_is_far((more - less) / np.sqrt(np.maximum(more + less, 1)), known),
             shares=_is_far(z_of_shares / np.sqrt(max(noise, _TINY)), known) and noise > _TINY,
             frequencies=_is_far(_z(*frequencies, noise), known) and noise > _TINY,
             quality=odds >= _ODDS,
@@ -106,10 +106,10 @@ class MachineChanges:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it; what is not known is None."""
-        told: dict[str, Any] = asdict(self)
-        told["agreement"] = _plain(self.agreement)
-        told["differences"] = {name: _plain(each) for name, each in self.differences.items()}
-        return told
+        changes: dict[str, Any] = asdict(self)
+        changes["agreement"] = _plain(self.agreement)
+        changes["differences"] = {name: _plain(each) for name, each in self.differences.items()}
+        return changes
 
 
 def _plain(values: Array) -> list[Any]:
@@ -119,9 +119,9 @@ def _plain(values: Array) -> list[Any]:
     ]
 
 
-def _what(*, said: bool, shares: bool, frequencies: bool, quality: bool, of_items: float) -> str:
+def _what(*, words: bool, shares: bool, frequencies: bool, quality: bool, of_items: float) -> str:
     """Return what changed, by what moved, and by the log odds that it is the items."""
-    if said:
+    if words:
         return "both" if frequencies else "machine"
     if frequencies and not shares:
         return "items"

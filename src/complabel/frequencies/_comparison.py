@@ -90,8 +90,8 @@ class SecondPerson:
                 f"{100 * value:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
                 for value, low, high in (people, machine)
             )
-            told = f"{name}: two people agree about {of_people} of {n:,} pairs"
-            return f"{told}, the machine and a person about {of_machine}"
+            sentence = f"{name}: two people agree about {of_people} of {n:,} pairs"
+            return f"{sentence}, the machine and a person about {of_machine}"
 
         overall = line(
             "a second person", self.people.overall, self.machine.overall, self.n_pairs.sum()
@@ -228,11 +228,11 @@ def answered_twice(answers: Answers) -> list[tuple[int, int, bool, bool]]:
     """Return pairs that two people answered: item, label, if they agree, and the first answer."""
     statements = answers.statements()
     first: dict[tuple[int, int], tuple[int, bool]] = {}
-    found: dict[tuple[int, int], tuple[int, int, bool, bool]] = {}
+    pairs: dict[tuple[int, int], tuple[int, int, bool, bool]] = {}
     who = answers.annotator[statements.answer].tolist()
     columns = (statements.item.tolist(), statements.label.tolist(), statements.applies.tolist())
     for person, item, label, yes in zip(who, *columns, strict=True):
-        other, said = first.setdefault((item, label), (person, yes))
+        other, first_yes = first.setdefault((item, label), (person, yes))
         if person >= 0 <= other and person != other:
-            found.setdefault((item, label), (item, label, said == yes, said))
-    return [*found.values()]
+            pairs.setdefault((item, label), (item, label, first_yes == yes, first_yes))
+    return [*pairs.values()]

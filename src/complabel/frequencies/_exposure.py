@@ -56,8 +56,8 @@ def estimate_exposure(
         for number, yes, no in _counts(answers, asked):
             untagged = frequency * (1 - _EXPOSURES) ** number
             chance = np.where(frequency < 1, untagged / (1 - frequency + untagged), 0.5)
-            said = np.clip(chance * (1 - missed) + (1 - chance) * invented, 1e-12, 1 - 1e-12)
-            log_chance += yes[:, np.newaxis] * np.log(said) + no[:, np.newaxis] * np.log1p(-said)
+            p_yes = np.clip(chance * (1 - missed) + (1 - chance) * invented, 1e-12, 1 - 1e-12)
+            log_chance += yes[:, np.newaxis] * np.log(p_yes) + no[:, np.newaxis] * np.log1p(-p_yes)
     grid = np.array([(m * c, (1 - m) * c) for m in _MEANS for c in _CONCENTRATIONS])
     e, (a, b) = _EXPOSURES[:, np.newaxis], grid.T
     prior = special.xlogy(a - 1, e) + special.xlog1py(b - 1, -e) - special.betaln(a, b)  # (G, H)
@@ -105,13 +105,13 @@ def _counts(answers: Answers, asked: Answers) -> Iterator[tuple[int, Array, Arra
     audit, lists = Audit.of(asked), answers.only(answers.question == "tagged")
     n_labels = answers.n_labels
     pair = audit.item.astype(np.int64) * n_labels + audit.label
-    said, about_all = lists.statements(), lists.n_offered == n_labels
+    statements, about_all = lists.statements(), lists.n_offered == n_labels
     menus = lists.only(~about_all)
     rows, labels = menus.offered.nonzero()
     listed = np.sort(menus.item[rows].astype(np.int64) * n_labels + labels)
     n_lists = np.bincount(lists.item[about_all], minlength=answers.n_items)[audit.item]
     n_lists += np.searchsorted(listed, pair, "right") - np.searchsorted(listed, pair)
-    tagged = np.isin(pair, said.pair[said.applies])
+    tagged = np.isin(pair, statements.pair[statements.applies])
     for number in np.unique(n_lists[~tagged]).tolist():
         no, yes = (
             np.bincount(audit.label[which], audit.weight[which], n_labels).astype(np.float64)

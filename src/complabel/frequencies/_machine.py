@@ -270,8 +270,8 @@ def audit_machine(
     )
     if months:
         newest = EarlierMonth(answers, machines[0], asked.frequencies())
-        found = MachineChanges.of(newest, months[-1], posterior, same_items=same_items)
-        first = replace(first, changes=found)
+        changes = MachineChanges.of(newest, months[-1], posterior, same_items=same_items)
+        first = replace(first, changes=changes)
     return replace(first, others=tuple(others))
 
 

@@ -84,18 +84,23 @@ def _read(
     words: Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
     tally.start(*_COUNTS)
-    found = [*_checked(path, verdicts(path, options, tally))]
-    tally.counts["verdicts"] = len(found)
-    there = {each.criterion for each in found}
+    checked = [*_checked(path, verdicts(path, options, tally))]
+    tally.counts["verdicts"] = len(checked)
+    there = {each.criterion for each in checked}
     columns = open_table(path).columns if ".csv" in path.suffixes else ()
     known = {"drop": {*there, *columns}, "met_from": {*there, ""}}
     for name, names in (("drop", options.drop), ("met_from", options.met_from)):
         if strangers := {*names} - known[name]:
-            told = f"{setting(name)} names {shown(min(strangers))}, which is no criterion of {path}"
-            raise InputError(f"{told}; it has {some(map(shown, sorted(there)))}", parameter=name)
-    kept = [each for each in found if each.criterion not in options.drop]
+            message = (
+                f"{setting(name)} names {shown(min(strangers))}, which is no criterion of {path}"
+            )
+            raise InputError(f"{message}; it has {some(map(shown, sorted(there)))}", parameter=name)
+    kept = [each for each in checked if each.criterion not in options.drop]
     wanted = _of_sources(path, kept, kinds, options)
-    tally.counts[_DROPPED], tally.counts[_OTHERS] = len(found) - len(kept), len(kept) - len(wanted)
+    tally.counts[_DROPPED], tally.counts[_OTHERS] = (
+        len(checked) - len(kept),
+        len(kept) - len(wanted),
+    )
     yield from pieces(_rows(wanted, _Meaning(path, options, words), tally))
 
 
@@ -109,20 +114,22 @@ def _checked(path: Path, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
         made = each._replace(item=item, criterion=name, judge=judge, origin=origin)
         parts = each.value if isinstance(each.value, dict) and not each.left else {"": each.value}
         for part, value in parts.items():
-            told = f"{name}/{checked_as(Text, part, place, name)}" if part else name
-            yield made._replace(criterion=told, value=value, score=value if part else each.score)
+            criterion = f"{name}/{checked_as(Text, part, place, name)}" if part else name
+            yield made._replace(
+                criterion=criterion, value=value, score=value if part else each.score
+            )
 
 
 def _of_sources(
-    path: Path, found: list[Verdict], kinds: Sequence[str], options: Options
+    path: Path, verdicts: list[Verdict], kinds: Sequence[str], options: Options
 ) -> list[Verdict]:
     """Return the verdicts of the sources that the user wants; refuse to mix several."""
-    everyone = {name for each in found for name in each.origin}
+    everyone = {name for each in verdicts for name in each.origin}
     if strangers := {*options.only} - everyone:
-        told = f"{setting('only')} is {shown(min(strangers))}, and the verdicts are of"
-        raise InputError(f"{told} {some(map(shown, sorted(everyone)))}", parameter="only")
+        message = f"{setting('only')} is {shown(min(strangers))}, and the verdicts are of"
+        raise InputError(f"{message} {some(map(shown, sorted(everyone)))}", parameter="only")
     for at, kind in enumerate(kinds):
-        there = Counter(each.origin[at] for each in found)
+        there = Counter(each.origin[at] for each in verdicts)
         only = {*options.only} & {*there}
         if len(there) > 1 and not only:
             counts = some(f"{shown(name)} ({n:,})" for name, n in there.most_common())
@@ -133,14 +140,14 @@ def _of_sources(
                 " into a file of its own",
                 proposes=[{"only": (name,)} for name in there],
             )
-        found = [each for each in found if not only or each.origin[at] in only]
-    return found
+        verdicts = [each for each in verdicts if not only or each.origin[at] in only]
+    return verdicts
 
 
-def _rows(found: list[Verdict], meaning: _Meaning, tally: Tally) -> Iterator[Row]:
+def _rows(verdicts: list[Verdict], meaning: _Meaning, tally: Tally) -> Iterator[Row]:
     left: dict[str, list[str]] = {}
     rows: dict[tuple[str, str, str | None], list[Row]] = {}
-    for each in found:
+    for each in verdicts:
         is_nan = isinstance(each.value, float) and math.isnan(each.value)
         if why := each.left or _BLANK * (is_nan or each.value in (None, "")):
             left.setdefault(why, []).append(f"{each.item} {each.criterion}")
@@ -158,9 +165,9 @@ def _rows(found: list[Verdict], meaning: _Meaning, tally: Tally) -> Iterator[Row
     for why, names in left.items():
         tally.counts[why] = len(names)
         if names:
-            told = some(map(shown, [*dict.fromkeys(names)][:_MOST_SHOWN]))
-            tally.remark(f"{why}: {len(names):,}, such as {told}")
-    n_pairs = len({each.item for each in found}) * len({label for _, label, _ in rows})
+            examples = some(map(shown, [*dict.fromkeys(names)][:_MOST_SHOWN]))
+            tally.remark(f"{why}: {len(names):,}, such as {examples}")
+    n_pairs = len({each.item for each in verdicts}) * len({label for _, label, _ in rows})
     if n_pairs > (n := len({key[:2] for key in rows})):
         tally.remark(f"No verdict about {n_pairs - n:,} of {n_pairs:,} pairs of item and criterion")
     tally.remark(f"A label applies where its criterion is met: {some(meaning.seen)}")
@@ -185,11 +192,11 @@ class _Meaning:
     """What values say, by their format and by the user."""
 
     def __init__(self, path: Path, options: Options, words: Mapping[str, str]) -> None:
-        told = {(_code(code), word) for word in WORDS for code in getattr(options, word)}
-        self._told, self._path = dict(told), path
-        if len(self._told) < len(told):
+        codes = {(_code(code), word) for word in WORDS for code in getattr(options, word)}
+        self._of_codes, self._path = dict(codes), path
+        if len(self._of_codes) < len(codes):
             raise InputError("a code is given twice, as --yes, --no or --unsure; give it once")
-        self._words = {**words, **self._told}
+        self._words = {**words, **self._of_codes}
         self._least, self._is_sure = options.met_from, CONFIDENCE in options.column
         self.seen: dict[str, None] = {}
         if options.column.get(CONFIDENCE, "score") != "score":
@@ -202,36 +209,42 @@ class _Meaning:
         is_word, score = math.isnan(number), _number(verdict.score)
         code = _code(value)
         least = self._least.get(name, self._least.get("", math.nan))
-        if code in (self._words if is_word else self._told) and not isinstance(value, list | dict):
-            answer, told = self._words[code], f"{shown(value)} is {self._words[code]}"
+        if code in (self._words if is_word else self._of_codes) and not isinstance(
+            value, list | dict
+        ):
+            answer, meaning = self._words[code], f"{shown(value)} is {self._words[code]}"
         elif not is_word and not math.isnan(least):
-            answer, told = "yes" if number >= least else "no", f"{shown(name)} from {least:g} on"
+            answer, meaning = "yes" if number >= least else "no", f"{shown(name)} from {least:g} on"
             score = number
         else:
             raise self._refusal(verdict, code, is_word)
-        self.seen[told] = None
+        self.seen[meaning] = None
         if not self._is_sure:
             return answer, None
         if math.isnan(score) or answer == "unsure":
             return answer, math.nan
         if not 0 <= score <= 1 or (score >= 0.5) != (answer == "yes"):
-            told = f"criterion {shown(name)} of item {shown(verdict.item)} has the score {score:g}"
-            told += f" and says {answer}, so scores are not how probable it is that a criterion is"
-            raise fault(self._path, f"{told} met; leave {setting('column')} out")
+            message = (
+                f"criterion {shown(name)} of item {shown(verdict.item)} has the score {score:g}"
+            )
+            message += (
+                f" and says {answer}, so scores are not how probable it is that a criterion is"
+            )
+            raise fault(self._path, f"{message} met; leave {setting('column')} out")
         return answer, score if answer == "yes" else 1 - score
 
     def _refusal(self, verdict: Verdict, code: str, is_word: bool) -> Exception:
         name, value = verdict.criterion, verdict.value
         ways: list[dict[str, object]] = [{"drop": (name,)}]
-        told = f"give {setting('drop')} {shown(name)} to leave the criterion out"
+        advice = f"give {setting('drop')} {shown(name)} to leave the criterion out"
         if not isinstance(value, list | dict):
             code = str(value) if is_word else code
             ways += [{word: (code,)} for word in WORDS]
-            told += f", or say what {shown(code)} means with {', '.join(map(setting, WORDS))}"
+            advice += f", or say what {shown(code)} means with {', '.join(map(setting, WORDS))}"
         if not is_word:
-            told += f", or from which score on it is met with {setting('met_from')}"
+            advice += f", or from which score on it is met with {setting('met_from')}"
         what = f"criterion {shown(name)} of item {shown(verdict.item)} is {shown(value)}"
-        return fault(self._path, f"{what}, and the file does not say if that is met; {told}",
+        return fault(self._path, f"{what}, and the file does not say if that is met; {advice}",
                      proposes=ways)  # fmt: skip
 
 
@@ -278,8 +291,8 @@ def _model(value: Any) -> str:
 
 def _of_inspect(path: Path, options: Options, tally: Tally) -> Iterator[Verdict]:
     if path.suffix == ".eval":
-        told = f"inspect log dump {path.name} > log.json"
-        raise fault(path, f"is a packed log; give JSON: {told}")
+        command = f"inspect log dump {path.name} > log.json"
+        raise fault(path, f"is a packed log; give JSON: {command}")
     kinds: Any = {"status": Text, "eval": _Map, "samples": _Maps | None}
     status, about, samples = _fields(read_json(path), str(path), **kinds)
     if status != "success":
@@ -292,14 +305,14 @@ def _of_inspect(path: Path, options: Options, tally: Tally) -> Iterator[Verdict]
         model = _model((chosen or {}).get("model")) or _model((roles or {}).get("grader"))
         judges[name] = f"{name} {model}".strip()
     kinds = {"id": Text, "epoch": Number, "scores": dict[str, _Map] | None}
-    found = [
+    scored = [
         (*_fields(x, f"{path}, sample {at}", **kinds), x) for at, x in enumerate(samples or (), 1)
     ]
-    scorers = dict.fromkeys(name for _, _, scores, _ in found for name in scores or ()) or judges
-    n_epochs = len({epoch for _, epoch, _, _ in found})
+    scorers = dict.fromkeys(name for _, _, scores, _ in scored for name in scores or ()) or judges
+    n_epochs = len({epoch for _, epoch, _, _ in scored})
     if n_epochs > 1:
         tally.remark(f"{n_epochs:,} epochs: each output of a sample is an item of its own")
-    for ident, epoch, scores, sample in found:
+    for ident, epoch, scores, sample in scored:
         item = _named(options, sample, ident)
         item = f"{item} (epoch {epoch})" if n_epochs > 1 else item
         for name in scorers:
@@ -318,8 +331,8 @@ def _of_inspect(path: Path, options: Options, tally: Tally) -> Iterator[Verdict]
 
 def _of_promptfoo(path: Path, options: Options, _: Tally) -> Iterator[Verdict]:
     if ".csv" in path.suffixes:
-        told = "promptfoo export eval ID -o results.json"
-        raise fault(path, f"has one verdict for all assertions of a test; give the JSON: {told}")
+        command = "promptfoo export eval ID -o results.json"
+        raise fault(path, f"has one verdict for all assertions of a test; give the JSON: {command}")
     kinds: Any = {"testIdx": Number, "vars": _Map | None, "prompt": _Map | None}
     kinds |= {"gradingResult": _Map | None, "failureReason": Number | None}
     kinds |= dict.fromkeys(("provider", "promptIdx"), Any)
@@ -370,18 +383,18 @@ def _of_langfuse(path: Path, options: Options, tally: Tally) -> Iterator[Verdict
     for place, each in rows if is_csv else _values(path, "data"):
         trace, part, kind = _fields(each, place, **kinds)
         value, text, is_score = each.get("value"), each.get("stringValue"), kind == "NUMERIC"
-        said = value if is_score or text in (None, "") else text
+        verdict = value if is_score or text in (None, "") else text
         if kind == "BOOLEAN" and _number(value) in (0, 1):
-            said = _number(value) == 1
+            verdict = _number(value) == 1
         about_no_trace = options.item is None and trace is None  # but a session, or a run
         name, left = each.get("name"), _BLANK * (about_no_trace or kind in ("CORRECTION", "TEXT"))
         if options.item is None and observed.setdefault((trace, str(name)), part) != part:
-            told = f"trace {shown(trace)} has several observations with {shown(name)}; give"
-            told += f" {setting('item', 'observationId')} if each observation is an item"
-            raise fault(place, told, proposes=[{"item": "observationId"}])
+            message = f"trace {shown(trace)} has several observations with {shown(name)}; give"
+            message += f" {setting('item', 'observationId')} if each observation is an item"
+            raise fault(place, message, proposes=[{"item": "observationId"}])
         judge = each.get("authorUserId") or each.get("source")
         item = _named(options, each, trace or "no trace")
-        yield Verdict(item, name, said, judge, (each.get("source"),), value, left)
+        yield Verdict(item, name, verdict, judge, (each.get("source"),), value, left)
 
 
 def _of_mlflow(path: Path, options: Options, tally: Tally) -> Iterator[Verdict]:
@@ -407,17 +420,17 @@ def _of_mlflow(path: Path, options: Options, tally: Tally) -> Iterator[Verdict]:
             feedback, source, valid = _fields(
                 each, place, feedback=_Map | None, source=_Map | None, valid=_Flag
             )
-            said, error = _fields(feedback or {}, place, value=Any, error=Any)
+            verdict, error = _fields(feedback or {}, place, value=Any, error=Any)
             kind, judge = _fields(source or {}, place, **of_judge)
             left = _FAILED * (error is not None) or _REPLACED * (valid is False)
             item = _named(options, info, info.get("trace_id"))
-            yield Verdict(item, each.get("assessment_name"), said, judge, (kind,), said, left)
+            yield Verdict(item, each.get("assessment_name"), verdict, judge, (kind,), verdict, left)
 
 
 def _of_mlflow_row(row: Mapping[str, Any], place: str, options: Options) -> Iterator[Verdict]:
     if (options.item or "trace_id") not in row:
-        told = f"has no column {options.item or 'trace_id'!r} with the items"
-        raise fault(place, f"{told}; give {setting('item', 'COLUMN')}")
+        message = f"has no column {options.item or 'trace_id'!r} with the items"
+        raise fault(place, f"{message}; give {setting('item', 'COLUMN')}")
     for name, value in row.items():
         criterion, _, kind = name.rpartition("/")
         if kind in ("value", "score") and criterion:

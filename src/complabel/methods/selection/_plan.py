@@ -221,8 +221,8 @@ def _with_what_is_said(interval: tuple[float, float], answers: Answers) -> tuple
     """
     if not np.isin(answers.question, ("positive", "tagged")).any():
         return interval
-    said = float(answers.known_relevant[answers.answered].sum(axis=1).mean())
-    least, most = min(said, interval[0]), interval[1]
+    known = float(answers.known_relevant[answers.answered].sum(axis=1).mean())
+    least, most = min(known, interval[0]), interval[1]
     if not are_determined((least, most)):
         warn_assumed(
             "labels that apply were named or tagged, which hardly tells how many apply to an item:"
@@ -516,9 +516,9 @@ def _exposure(
     if frequencies is not None and not isinstance(frequencies, str):
         checked = given_frequencies(frequencies, classifier.classes_, one_applies=False)
         return rates_of_lists(answers, np.maximum(checked, _RAREST), "tagged"), None
-    found = estimate_exposure(answers, **_one_sided(classifier))
-    if found is not None and are_determined(found.interval):
-        return found.values, found.cardinality
+    exposure = estimate_exposure(answers, **_one_sided(classifier))
+    if exposure is not None and are_determined(exposure.interval):
+        return exposure.values, exposure.cardinality
     warn_assumed(
         "tags do not tell how readily each label is tagged: one that few items have may be rare, or"
         " seldom tagged. The fit assumes that all labels are alike in this. The order of items for"
