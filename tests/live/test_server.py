@@ -43,6 +43,25 @@ print("after", flush=True)
 """
 
 
+TWICE = """
+import contextlib, os, signal
+from starlette.applications import Starlette
+from complabel.live._server import run
+
+@contextlib.asynccontextmanager
+async def life(app):
+    yield
+    print("closed", flush=True)
+
+def started(address):
+    for _ in range(2):
+        os.kill(os.getpid(), signal.SIGINT)
+
+run(Starlette(lifespan=life), host="127.0.0.1", port=0, started=started)
+print("after", flush=True)
+"""
+
+
 async def _echo(request):
     return PlainTextResponse(await request.body())
 
@@ -123,6 +142,12 @@ def test_a_signal_ends_it_after_the_requests_that_it_took(number):
     assert process.returncode == 0
     with raises(OSError, "refused"):
         urllib.request.urlopen(address, timeout=10)
+
+
+def test_a_second_signal_ends_it_without_a_traceback():
+    command = [sys.executable, "-c", TWICE]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "closed\nafter\n", "")
 
 
 def test_small_answers_go_at_once():

@@ -389,6 +389,8 @@ class _Server(uvicorn.Server):
         if self.server_state.connections and not self.force_exit:
             await asyncio.sleep(_LAST)
         await super().shutdown(sockets=sockets)
+        if self.force_exit:  # uvicorn leaves this out, and shows how the app was cancelled
+            await self.lifespan.shutdown()
 
 
 def _most_connections() -> int:
