@@ -114,19 +114,19 @@ class GuardedCommand(TyperCommand):
 
 def _one_by_one(args: list[str], options: list[str]) -> list[str]:
     """Repeat an option in front of its second value: Typer has none that takes two, repeatedly."""
-    found: list[str] = []
+    repeated: list[str] = []
     words = iter(args)
     for word in words:
         name, is_joined, value = word.partition("=")
         if name not in options:
-            found.append(word)
+            repeated.append(word)
             continue
         values = [value] * bool(is_joined) + [*itertools.islice(words, 1 if is_joined else 2)]
         if len(values) < 2 or any(each.startswith("--") for each in values):
             raise InputError(f"{name} takes two files each time it is given; got {word} alone")
         for each in values:
-            found += [name, each]
-    return found
+            repeated += [name, each]
+    return repeated
 
 
 def _force_option() -> Any:

@@ -46,14 +46,14 @@ def change_sentences(audit: MachineAudit, since: str) -> list[str]:
 def _most_changed(audit: MachineAudit) -> list[str]:
     """Say which figures of labels changed most, beside their intervals."""
     assert audit.changes is not None
-    found = []
+    clear_ones = []
     for name in CHANGED:
         value, low, high = audit.changes.differences[name][:-1].T
         clear = np.flatnonzero((low > 0) | (high < 0))
-        found += [(abs(value[at]) / (high[at] - low[at]), name, at) for at in clear.tolist()]
+        clear_ones += [(abs(value[at]) / (high[at] - low[at]), name, at) for at in clear.tolist()]
     return [
         f"{audit.label_names[at]}: {name} {_points(audit.changes.differences[name][at])}"
-        for _, name, at in sorted(found, reverse=True)[:_MOST_NAMED]
+        for _, name, at in sorted(clear_ones, reverse=True)[:_MOST_NAMED]
     ]
 
 
@@ -69,5 +69,5 @@ def change_rows(audit: MachineAudit) -> list[list[str]]:
 def _points(difference: Array) -> str:
     if difference[0] != difference[0]:
         return "-"
-    value, low, high = (f"{100 * each + 0.0:+.0f}" for each in difference)
+    value, low, high = (f"{round(100 * each):+d}" for each in difference.tolist())
     return f"{value} ({low} to {high})"
