@@ -63,7 +63,7 @@ docs: $(VENV)/.docs ## Build the manual and the evidence to docs/_build/html; ru
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 benchmark: $(VENV)/.test ## Time training against the plain way to write it
-	$(BIN)/python benchmarks/training_speed.py $(if $(DATA),--data-dir $(DATA))
+	$(BIN)/python -m benchmarks.training_speed $(if $(DATA),--data-dir $(DATA))
 
 clean: ## Remove the environment and all that was built
 	rm -rf $(VENV) docs/_build docs/gallery docs/commands.md .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,7 +1,7 @@
 """What ten more minutes bring: how often the learner's interval holds, and when sittings end.
 
-    python benchmarks/annotate_curve.py --data-dir DIR --curves curves.json
-    python benchmarks/annotate_curve.py --curves curves.json
+    python -m benchmarks.annotate_curve --data-dir DIR --curves curves.json
+    python -m benchmarks.annotate_curve --curves curves.json
 
 One simulated person works for forty minutes on each of some data sets: yes/no or ticking, with the
 times of ``annotate_sitting.py``, without mistakes or with those of people. The model learns as it
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import PCA
 
-from annotate_sitting import INVENTED, MISSED, SPREAD, TIMES
+from benchmarks.annotate_sitting import INVENTED, MISSED, SPREAD, TIMES
 from complabel.answers import Answers
 from complabel.datasets import make_digits, make_synthetic
 from complabel.experiments.datasets import load_dataset

@@ -1,8 +1,8 @@
 """A sitting of `complabel annotate` in a bad world: damaged files, kills, a full disk.
 
-    python benchmarks/annotate_damage.py damage --flips 300 --cuts 60 --blocks 60
-    python benchmarks/annotate_damage.py kills --kills 100
-    python benchmarks/annotate_damage.py full
+    python -m benchmarks.annotate_damage damage --flips 300 --cuts 60 --blocks 60
+    python -m benchmarks.annotate_damage kills --kills 100
+    python -m benchmarks.annotate_damage full
 
 All of them hold one sitting of four days: two people answer; a label is added, with a goal; two
 labels are merged; one is renamed. `damage` stops it at any moment, as SIGKILL would, and changes

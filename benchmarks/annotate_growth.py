@@ -1,7 +1,7 @@
 """What a refit of `complabel annotate` costs when many answers are there and 50 are new.
 
-    python benchmarks/annotate_growth.py                       # 10^4, 10^5, 10^6 answers
-    PYTHONPATH=OTHER/src python benchmarks/annotate_growth.py  # those of another checkout
+    python -m benchmarks.annotate_growth                       # 10^4, 10^5, 10^6 answers
+    PYTHONPATH=OTHER/src python -m benchmarks.annotate_growth  # those of another checkout
 
 Three people answer about 100,000 items with 64 features and 20 labels, the same item often. Nine of
 ten answers are a yes or no, or all are tick lists (``--kind ticked``) or menus (``--kind menu``).

@@ -1,7 +1,7 @@
 """How long a refit takes after 50 new answers, and how far it is from a fit from nothing.
 
-    python benchmarks/annotate_refit.py                  # 100,000 rows, 768 features, 20 labels
-    python benchmarks/annotate_refit.py --dtype float64
+    python -m benchmarks.annotate_refit                  # 100,000 rows, 768 features, 20 labels
+    python -m benchmarks.annotate_refit --dtype float64
 
 Every item has one yes or no about a random label. Then 50 answers come at a time, about any items.
 """

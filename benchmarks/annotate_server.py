@@ -1,9 +1,9 @@
 """`complabel annotate` as a server: what is left when it is killed, and how long it takes.
 
-    python benchmarks/annotate_server.py kills --kills 100
-    python benchmarks/annotate_server.py people --people 200
-    python benchmarks/annotate_server.py load --items 100000 --labels 300
-    python benchmarks/annotate_server.py sitting --data made-17 --minutes 10 22
+    python -m benchmarks.annotate_server kills --kills 100
+    python -m benchmarks.annotate_server people --people 200
+    python -m benchmarks.annotate_server load --items 100000 --labels 300
+    python -m benchmarks.annotate_server sitting --data made-17 --minutes 10 22
 
 The first kills the server again and again while two people answer, take back and ask ahead, and
 compares what it confirmed with the table of answers. Its servers are forked from a process that has

@@ -1,10 +1,10 @@
 """Thirty simulated minutes of one person: what is learned from yes/no, from ticking, from both.
 
-    python benchmarks/annotate_sitting.py --draws 3
-    python benchmarks/annotate_sitting.py --draws 3 --halves
-    python benchmarks/annotate_sitting.py --draws 3 --data scene --data-dir DIR
-    python benchmarks/annotate_sitting.py --equal --draws 3 --data digits made-17
-    python benchmarks/annotate_sitting.py --equal --draws 3 --data newsgroups --data-dir FOLDER
+    python -m benchmarks.annotate_sitting --draws 3
+    python -m benchmarks.annotate_sitting --draws 3 --halves
+    python -m benchmarks.annotate_sitting --draws 3 --data scene --data-dir DIR
+    python -m benchmarks.annotate_sitting --equal --draws 3 --data digits made-17
+    python -m benchmarks.annotate_sitting --equal --draws 3 --data newsgroups --data-dir FOLDER
 
 The person misses labels and invents some as people did who ticked relations, and takes as long as
 people did with videos, or a tenth of that for a yes/no about a picture. ``mixed`` is what
@@ -40,6 +40,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks._sets import labels_of, read_tab
 from complabel.answers import Answers
 from complabel.datasets import make_digits
 from complabel.experiments.datasets import load_dataset
@@ -48,7 +49,6 @@ from complabel.live._drawing import Mixed
 from complabel.live._learner import Refits
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
-from features import labels_of, read_tab
 
 MISSED, INVENTED = 0.25, 0.026
 TIMES = {"videos": {"asked": 14.5, "ticked": 22.0}, "pictures": {"asked": 1.5, "ticked": 4.5}}

@@ -3,7 +3,7 @@
 Prints average precision on other items, means and standard deviations between draws, and processor
 seconds of a fit on one thread. One label that does not apply is named freely for each item.
 
-    python benchmarks/averaged_penalties.py --data-dir DIR --reuters DIR
+    python -m benchmarks.averaged_penalties --data-dir DIR --reuters DIR
 
 ``--reuters`` is that of ``sparse_text.py``. Without one of the folders, its cases are left out.
 """
@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_multilabel_classification
 
+from benchmarks.flagship_cases import draw_text
+from benchmarks.sparse_text import reuters_draws
 from complabel._training import one_thread
 from complabel.datasets import make_synthetic
 from complabel.experiments.datasets import load_dataset
@@ -27,8 +29,6 @@ from complabel.methods import SelectionLikelihoodClassifier
 from complabel.methods.selection import _search
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers
-from flagship_cases import draw_text
-from sparse_text import reuters_draws
 
 Draw = tuple[Any, Any, int]  # features, labels, and the number of items that people name labels of
 _MOST_TEST = 2000

@@ -12,10 +12,10 @@ import time
 
 import numpy as np
 
+from benchmarks._sets import items_of, model_of, randomly
 from complabel.answers import Answers
 from complabel.methods import SelectionLikelihoodClassifier, fit_beside_machine
 from complabel.trust import estimate_metrics, evaluate_model
-from machines import items_of, model_of, randomly
 
 FIGURES = ("precision", "recall", "f1", "average_precision")
 

@@ -1,9 +1,9 @@
 """Fits to features that are read in blocks: memory, workers of a Dask cluster, a killed worker.
 
-    python benchmarks/blocks.py make FOLDER --rows 10000000 --features 100
-    python benchmarks/blocks.py memory FOLDER     # complabel fit, and its peak memory
-    python benchmarks/blocks.py workers FOLDER    # one worker and two, in turn
-    python benchmarks/blocks.py killed FOLDER     # one of two workers is killed during the fit
+    python -m benchmarks.blocks make FOLDER --rows 10000000 --features 100
+    python -m benchmarks.blocks memory FOLDER     # complabel fit, and its peak memory
+    python -m benchmarks.blocks workers FOLDER    # one worker and two, in turn
+    python -m benchmarks.blocks killed FOLDER     # one of two workers is killed during the fit
 
 ``make`` writes normal features, ten labels that are logistic in them, and one yes or no for each
 item (with --named: a label that does not apply), a piece at a time.

@@ -4,7 +4,7 @@ Each command runs in a process of its own, and its seconds are those of the user
 The least of several runs is shown, and runs of both versions take turns. Files are small, so that
 the time is that of a start.
 
-    python benchmarks/commands.py [--beside PATH/src] [--runs 3]
+    python -m benchmarks.commands [--beside PATH/src] [--runs 3]
 """
 
 from __future__ import annotations

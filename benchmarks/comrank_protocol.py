@@ -11,7 +11,7 @@ the released code. Its average precision is shown after the last epoch, and afte
 best *on the test fold*, among every fifth epoch. The second figure is chosen by true labels of the
 test fold, so it is not a result.
 
-    python benchmarks/comrank_protocol.py RELEASED [--diagnostic] [--data-dir DIR]
+    python -m benchmarks.comrank_protocol RELEASED [--diagnostic] [--data-dir DIR]
 
 RELEASED is a folder with scene.csv and yeast.csv: columns row, released_row, uniform, biased.
 """

@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
+from benchmarks.mistakes import ask
 from complabel.answers import Answers, Statements
 from complabel.experiments.datasets import load_dataset
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.people import find_consensus
 from complabel.simulate import draw_answers
-from mistakes import ask
 
 Array: TypeAlias = NDArray[np.float64]
 _PEOPLE, _MOST_ITEMS, _PLANTED = 40, 2000, 0.03

@@ -1,6 +1,6 @@
 """Every command once with each of its files damaged: what becomes of it.
 
-``python benchmarks/damaged_files.py --out damaged.csv`` makes the files of a small session like the
+``python -m benchmarks.damaged_files --out damaged.csv`` makes the files of a small session like the
 one of docs/answers.md. Then each command runs with each of its files in turn emptied, cut in half,
 doubled, in another encoding and so on. The table has a row for each run. A verdict is one of
 

@@ -53,6 +53,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics import average_precision_score
 
+from benchmarks._sets import in_few_columns, labels_of, read_tab
 from complabel.features import picture_features, text_features
 from complabel.methods import make_classifier
 from complabel.metrics import average_precision
@@ -137,19 +138,6 @@ def speed(n: int) -> None:
             print(f"| {name} | {n / seconds:,.0f} | {memory:,.0f} |", flush=True)
 
 
-def read_tab(path: Path) -> tuple[list[str], list[str]]:
-    """Return the classes and the texts of a file of Orange, cut to 60 words."""
-    rows = [line.split("\t", 1) for line in path.read_text("utf-8").split("\n")[3:]]
-    found = [(row[0], " ".join(row[1].split()[:60])) for row in rows if len(row) == 2]
-    return [name for name, _ in found], [text for _, text in found]
-
-
-def labels_of(classes: list[str], names: list[str]) -> np.ndarray:
-    """Return which labels apply (n, K): the class, and what is before its first dot."""
-    rows = [[name in (each, each.split(".")[0]) for name in names] for each in classes]
-    return np.array(rows, dtype=np.uint8)
-
-
 def learned(train: list[str], test: list[str], *, directions: int = 0) -> tuple[object, object]:
     """Return tf-idf of words and pairs, or its directions of most variance."""
     from sklearn.decomposition import TruncatedSVD
@@ -201,19 +189,6 @@ def texts(given: argparse.Namespace) -> None:
             error = [np.std(v, ddof=1) / seeds**0.5 if seeds > 1 else np.nan for v in each]
             cells = [f"{np.mean(v):.3f} ± {e:.3f}" for v, e in zip(each, error, strict=True)]
             print(f"| {name} | {' | '.join(cells)} |", flush=True)
-
-
-def in_few_columns(X: object, Z: object) -> tuple[object, object]:
-    """Return dense rows with the same inner products, so that wide sparse ones take no hours.
-
-    Ridge regression and kernels see nothing else of them.
-    """
-    if not sparse.issparse(X) or X.shape[1] <= X.shape[0]:
-        return X, Z
-    values, vectors = np.linalg.eigh((X @ X.T).toarray().astype(np.float64))
-    kept = values > 1e-9 * values[-1]
-    values, vectors = values[kept], vectors[:, kept]
-    return vectors * np.sqrt(values), (Z @ X.T).toarray() @ (vectors / np.sqrt(values))
 
 
 def score(X: object, said: object, Z: object, Y: np.ndarray, method: str) -> float:

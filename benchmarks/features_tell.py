@@ -1,7 +1,7 @@
 """How often labels are named of which features know nothing, and labels of which they know.
 
-    python benchmarks/features_tell.py
-    python benchmarks/features_tell.py --only "digits, 5 labels, 300 yes/no" --draws 10
+    python -m benchmarks.features_tell
+    python -m benchmarks.features_tell --only "digits, 5 labels, 300 yes/no" --draws 10
 
 Each draw plants hopeless labels, which chance alone decides, beside labels of which the features
 know: sets of digits, whether other columns of breast cancer's cells are large, and made labels.

@@ -27,13 +27,13 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.metrics import average_precision_score
 
+from benchmarks._sets import items_of, labels_of, over_largest, read_tab
+from benchmarks.features import PHOTOGRAPHS, write_collages
 from complabel._training import one_thread
 from complabel.answers import Answers
 from complabel.datasets import make_digits, make_synthetic
 from complabel.features import picture_features, text_features
 from complabel.methods import SelectionLikelihoodClassifier
-from features import PHOTOGRAPHS, labels_of, read_tab, write_collages
-from machines import items_of
 
 SETS = ("digits", "cells", "made", "reuters", "news", "news words", "collages", "scene", "yeast")
 _MOST_TEST = 1500
@@ -68,14 +68,6 @@ def of_set(name: str, given: argparse.Namespace) -> tuple[Any, Any]:
             return picture_features(paths, model="lite0"), Y
     X, Y = items_of(name, given.data_dir)[:2]
     return X, np.asarray(Y)
-
-
-def over_largest(X: Any) -> Any:
-    """Divide features by their largest value."""
-    largest = np.abs(X).max(axis=0)
-    largest = largest.toarray().ravel() if sparse.issparse(largest) else np.asarray(largest)
-    scale = 1 / np.where(largest > 0, largest, 1)
-    return X @ sparse.diags_array(scale) if sparse.issparse(X) else X * scale
 
 
 def rival(X: Any, Y: Any, Z: Any, *, tuned: bool) -> Any:

@@ -1,6 +1,6 @@
 """How often `inspect_answers` raises each finding where all is well, and where an assumption fails.
 
-    python benchmarks/inspect_findings.py [--draws 100] [--jobs 1] [--costs] [--only NAME]
+    python -m benchmarks.inspect_findings [--draws 100] [--jobs 1] [--costs] [--only NAME]
 
 Each draw has a size of its own: 3 to 30 labels and 500 to 5,000 items, if the world does not say
 otherwise. Labels apply with unequal frequencies, 1.8 to an item on average, and are correlated

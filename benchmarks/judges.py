@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from machines import against, answers_to, ours
+from benchmarks._sets import answers_to
+from benchmarks.machines import against, ours
 
 Array: TypeAlias = Any
 _N, _BOOTSTRAPS = 2000, 500

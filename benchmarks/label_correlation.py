@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from audits import audit_of
+from benchmarks.audits import audit_of
 from complabel.answers import Answers
 from complabel.experiments.datasets import load_dataset
 from complabel.frequencies._counts import Audit, Named

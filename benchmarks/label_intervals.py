@@ -20,9 +20,9 @@ import numpy as np
 from scipy import optimize, special
 from sklearn.metrics import average_precision_score
 
+from benchmarks.trust_intervals import _NAMES, Array, judged, labels_and_probabilities, true_figures
 from complabel.answers import Answers
 from complabel.trust import estimate_metrics
-from trust_intervals import _NAMES, Array, judged, labels_and_probabilities, true_figures
 
 _SETS = ("synthetic-0", "synthetic-1", "scene", "yeast", "corel5k")
 _BINS = (0.0, 0.02, 0.05, 0.1, 0.2, 1.0)

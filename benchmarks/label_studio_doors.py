@@ -6,7 +6,7 @@ Each export is imported without an option, as JSON, JSON-MIN and CSV. If that is
 takes the options from the message, those that fit what people were asked. Then a model is fitted,
 and measured on the true labels of the other half.
 
-    python benchmarks/label_studio_doors.py scene --data-dir FOLDER
+    python -m benchmarks.label_studio_doors scene --data-dir FOLDER
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ import time
 
 import numpy as np
 
+from benchmarks.random_rows import random_rows
 from complabel._training import one_thread
 from complabel.methods import METHODS, make_classifier
-from random_rows import random_rows
 
 N_SAMPLES, N_FEATURES, DENSITY, N_LABELS = 35_000, 5_000, 0.05, 15
 

@@ -1,6 +1,6 @@
 """What losses do at their edges: how many of all are right, and which are not.
 
-    python benchmarks/loss_edges.py
+    python -m benchmarks.loss_edges
 
 Each loss, with each kind of settings, is tried on two rows of three labels. "Right" is what the
 functions below say, to 1 in 10,000.

@@ -33,9 +33,10 @@ from sklearn.metrics import label_ranking_average_precision_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks._sets import items_of
+from benchmarks.machines import SHARES, against
 from complabel.answers import Answers
 from complabel.methods import SelectionLikelihoodClassifier, fit_beside_machine
-from machines import SHARES, against, items_of
 
 Array: TypeAlias = Any
 _MORE = 1.15  # models say too many labels

@@ -17,11 +17,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from benchmarks._sets import machine_of
+from benchmarks.machines import against
 from complabel._drawn import opened
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.frequencies import audit_machine
-from machines import against, machine_of
 
 Array: TypeAlias = Any
 

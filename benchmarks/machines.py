@@ -31,13 +31,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import stats
-from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.multiclass import OneVsRestClassifier
 
+from benchmarks._sets import answers_to, items_of, machine_of, model_of, randomly
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
-from complabel.experiments.datasets import load_dataset
 from complabel.frequencies import audit_machine, estimate_label_frequencies
 
 Array: TypeAlias = Any
@@ -45,102 +42,6 @@ Found: TypeAlias = tuple[Array, Array]  # frequencies (K,), intervals (K, 2)
 SHARES = (0.03, 0.1, 0.3)
 _MORE = 1.15  # models say too many labels
 _Z = 1.96
-
-
-def items_of(name: str, data: str) -> tuple[Any, Array]:
-    """Return features and labels; digits have five labels of each digit's properties."""
-    if name == "digits":
-        from sklearn.datasets import load_digits
-
-        X, y = load_digits(return_X_y=True)
-        of_digit = [
-            y % 2 == 1,
-            y < 5,
-            np.isin(y, (2, 3, 5, 7)),
-            np.isin(y, (0, 6, 8, 9)),
-            y % 3 == 0,
-        ]
-        return X / 16.0, np.stack(of_digit, axis=1).astype(np.uint8)
-    name, _, n_labels = name.partition(":")
-    loaded: Any = load_dataset(name, data_dir=data, preprocessed=int(n_labels or 15) <= 15)
-    X, Y = loaded.X, loaded.Y
-    Y = np.asarray(Y.toarray() if hasattr(Y, "toarray") else Y, dtype=np.uint8)
-    if n_labels:
-        Y = Y[:, np.argsort(-Y.sum(axis=0), kind="stable")[: int(n_labels)]]
-    return X, Y
-
-
-def machine_of(name: str, data: str, share: float, seed: int = 0) -> tuple[Array, Array, Array]:
-    """Return true labels, probabilities and 0/1 answers (n, K) of the items it did not learn."""
-    X, Y = items_of(name, data)
-    order = np.random.default_rng([seed, 7]).permutation(len(Y))
-    few, rest = np.split(order, [max(30, int(share * len(Y)))])
-    several = (Y[few].sum(axis=0) > 0) & (Y[few].sum(axis=0) < len(few))
-    p = np.tile((Y[few].sum(axis=0) + 0.5) / (len(few) + 1), (len(rest), 1))
-    if Y.shape[1] <= 30:
-        linear = OneVsRestClassifier(LogisticRegression(C=1.0, max_iter=300))
-        p[:, several] = linear.fit(X[few], Y[few][:, several]).predict_proba(X[rest])
-    else:
-        trees = ExtraTreesClassifier(60, min_samples_leaf=2, n_jobs=2, random_state=seed)
-        dense = X.toarray() if hasattr(X, "toarray") else X
-        found = trees.fit(dense[few], Y[few][:, several]).predict_proba(dense[rest])
-        p[:, several] = np.stack([each[:, 1] for each in found], axis=1)
-    wanted = int(min(_MORE * Y[few].sum() / len(few) * len(rest), p.size - 1))
-    cut = np.partition(p.ravel(), p.size - wanted)[p.size - wanted]
-    return Y[rest], p, (p >= cut).astype(np.uint8)
-
-
-def model_of(name: str, data: str, seed: int = 0) -> tuple[Array, Array, Array]:
-    """Return what ``machine_of`` does, of a machine that errs as often as a language model.
-
-    It misses about .048 of what applies to each label, and of its yes .86 apply; for a tenth of the
-    labels .4 (what an open model answered about 5,000 pictures and 20 labels). A classifier says
-    which pairs look alike, so the mistakes depend on the item.
-    """
-    X, Y = items_of(name, data)
-    X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-    rng = np.random.default_rng([seed, 11])
-    few = rng.permutation(len(Y))[: max(300, len(Y) // 5)]
-    several = (Y[few].sum(axis=0) > 0) & (Y[few].sum(axis=0) < len(few))
-    z = np.zeros(Y.shape)
-    linear = OneVsRestClassifier(LogisticRegression(C=0.01, max_iter=100))
-    p = linear.fit(X[few], Y[few][:, several]).predict_proba(X)
-    z[:, several] = np.log(p / (1 - p))
-    z = (z - z.mean(axis=0)) / np.maximum(z.std(axis=0), 1e-9) + rng.normal(size=z.shape)
-    missed = rng.beta(2, 40, Y.shape[1])
-    precision = 1 / (1 + np.exp(-(1.8 + 0.4 * rng.normal(size=Y.shape[1]))))
-    precision[rng.choice(Y.shape[1], -(-Y.shape[1] // 10), replace=False)] = 0.4
-    sure = np.zeros(Y.shape)
-    for k in range(Y.shape[1]):
-        yes, no = np.flatnonzero(Y[:, k]), np.flatnonzero(Y[:, k] == 0)
-        n_right = round((1 - missed[k]) * len(yes))
-        n_wrong = min(round(n_right * (1 / precision[k] - 1)), len(no) // 2)
-        for items, n_said in ((yes, n_right), (no, n_wrong)):
-            cut = np.sort(z[items, k])[::-1][n_said - 1] if n_said else np.inf
-            sure[items, k] = z[items, k] - cut + 1e-9 if n_said else z[items, k] - z[items, k].max()
-    return Y, 1 / (1 + np.exp(-2 * sure)), (sure > 0).astype(np.uint8)
-
-
-def answers_to(Y: Array, items: Array, labels: Array, probability: Any = None) -> Answers:
-    """Return what a person says about these pairs who does not err."""
-    asked = np.zeros((len(items), Y.shape[1]), dtype=np.uint8)
-    asked[np.arange(len(items)), labels] = 1
-    yes = asked * Y[items]
-    return Answers.from_arrays(
-        relevant=yes,
-        absent=asked - yes,
-        question="asked",
-        item=items,
-        n_items=len(Y),
-        **({} if probability is None else {"probability": probability}),
-    )
-
-
-def randomly(Y: Array, n: int, draw: int) -> Answers:
-    """Ask about n random pairs."""
-    at = np.random.default_rng([draw, 1]).permutation(Y.size)[:n]
-    items, labels = np.divmod(at, Y.shape[1])
-    return answers_to(Y, items, labels, 1 / Y.shape[1])
 
 
 def against(Y: Array, machine: Array, n: int, draw: int, rounds: Sequence[int] = ()) -> Answers:

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from benchmarks._sets import answers_to
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.frequencies import audit_machine
-from machines import answers_to
 
 N, K, SHARED, JANUARY, LATER = 2000, 20, 500, (80, 60, 60), (40, 30, 30)
 

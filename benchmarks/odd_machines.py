@@ -34,6 +34,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, f1_score
 from sklearn.multiclass import OneVsRestClassifier
 
+from benchmarks._sets import in_few_columns, items_of, labels_of, randomly, read_tab
+from benchmarks.machines import against
 from complabel.datasets import make_synthetic
 from complabel.features import text_features
 from complabel.methods import (
@@ -42,8 +44,6 @@ from complabel.methods import (
     fit_beside_machine,
 )
 from complabel.trust import evaluate_model
-from features import in_few_columns, labels_of, read_tab
-from machines import against, items_of, randomly
 
 Array: TypeAlias = Any
 MACHINES = ("silent", "always", "nearly", "random", "good")

@@ -1,6 +1,6 @@
 """What ONNX files predict for many rows beside `predict`, and how fast.
 
-    python benchmarks/onnx_rows.py [--rows 100000]
+    python -m benchmarks.onnx_rows [--rows 100000]
 
 Models have 50 features and 20 labels, and learn from 2,000 items. Features have the mean 0, or 50
 with the same spread: in single precision, a kernel of such features loses its digits unless they

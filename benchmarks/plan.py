@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._sets import machine_of
 from complabel._training import one_thread
 from complabel.answers import Answers
 from complabel.asking import plan_answers, suggest_questions
 from complabel.frequencies import audit_machine
-from machines import machine_of
 
 FIRST, FIRST_FORMS = (50, 200), (10, 40)
 MOST = 4000

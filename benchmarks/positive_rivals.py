@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks._sets import of_set, over_largest, standardized
+from benchmarks.positives import ASKED, reciprocal_rank
 from complabel._training import one_thread
 from complabel.answers import Answers
 from complabel.experiments.methods import POSITIVE_METHODS
 from complabel.methods import NetworkLikelihoodClassifier, SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers, draw_propensities
-from few_forms import over_largest
-from positives import ASKED, of_set, reciprocal_rank, standardized
 
 SETS = ("scene", "yeast", "corel5k", "mirflickr", "digits")
 OURS = ("fit", "told", "asked")

@@ -20,48 +20,20 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
+from benchmarks._sets import of_set, over_largest, standardized
 from complabel._training import one_thread
 from complabel.answers import Answers
-from complabel.datasets import make_digits, make_synthetic
 from complabel.losses import AnswersLikelihood
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers, draw_propensities
-from few_forms import over_largest
-from machines import items_of
 
 SETS = ("made", "digits", "scene", "yeast", "corel5k", "mirflickr")
 PENALTIES = np.logspace(-3.5, 1, 7)
 ASKED = 200
 YES_NO = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)  # questions for each item
-
-
-def of_set(name: str, data_dir: str | None) -> tuple[Any, Any]:
-    """Return features and labels of the items to which some label applies."""
-    if name == "digits":
-        data = make_digits(3000)
-        X, Y = data.X, data.Y
-    elif name == "made":
-        data = make_synthetic(3000, n_features=40, n_labels=10, signal=3.0, random_state=0)
-        X, Y = data.X, data.Y
-    else:
-        X, Y = items_of(name, str(data_dir))
-    some = np.flatnonzero(np.asarray(Y).any(axis=1))
-    X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
-    return X[some], np.asarray(Y)[some].astype(np.uint8)
-
-
-def standardized(X: Any) -> Any:
-    """Divide features by their standard deviations, after centring them if they are dense."""
-    if sparse.issparse(X):
-        dense = X.toarray()
-        scale = dense.std(axis=0)
-        return X @ sparse.diags_array(1 / np.where(scale > 0, scale, 1))
-    scale = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1)
 
 
 def regressions(X: Any, labels: Any, Z: Any, C: float) -> Any:

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import complabel.trust._metrics as drawing
+from benchmarks.partly_known import DATASETS, fitted, halves
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.frequencies import estimate_label_frequencies
@@ -33,7 +34,6 @@ from complabel.methods import SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers
 from complabel.trust import estimate_metrics, suggest_evaluation_questions
-from partly_known import DATASETS, fitted, halves
 
 Array: TypeAlias = NDArray[np.float64]
 FIGURES = ("precision", "recall", "f1", "average_precision")

@@ -5,9 +5,9 @@ experts answered (L. Beyer and others, Are we done with ImageNet?, arXiv 2006.07
 3, 5 or 10 raters of each pair are shown to the methods. Truth is what most of the five experts say;
 they say yes or no only.
 
-    python benchmarks/raters.py --data DIR                 # complabel, votes
+    python -m benchmarks.raters --data DIR                 # complabel, votes
     pip install crowd-kit
-    python benchmarks/raters.py --data DIR --crowd-kit     # beside crowd-kit
+    python -m benchmarks.raters --data DIR --crowd-kit     # beside crowd-kit
 
 DIR holds ``crowd/imagenet/imagenet.npz``. With ``--design pairs``, each pair is answered by raters
 of its own, drawn at random; with ``--design raters``, a few raters answer all pairs. ``--sizes 78``

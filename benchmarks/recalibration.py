@@ -34,14 +34,14 @@ from scipy import optimize, special
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from audits import audit_of
+from benchmarks.audits import audit_of
+from benchmarks.reliability import FOLDS, WAYS, answers_of, fit, load, log_loss
 from complabel.answers import Answers
 from complabel.experiments.studies import split_folds
 from complabel.frequencies import judged_at_random
 from complabel.losses import AnswersLikelihood
 from complabel.metrics import average_precision
 from complabel.trust import reliability
-from reliability import FOLDS, WAYS, answers_of, fit, load, log_loss
 
 Array: TypeAlias = NDArray[np.float64]
 Map: TypeAlias = Callable[[Array], Array]

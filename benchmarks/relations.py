@@ -4,9 +4,9 @@ The data are 24,032 answers of 201 people about 1,600 sentences and 18 relations
 L. Aroyo and C. Welty, CrowdTruth Corpus for Open Domain Relation Extraction, 2018). Some of the 15
 people of each sentence are shown to the methods; the majority of the *others* is taken for true.
 
-    python benchmarks/relations.py --data-dir DIR                 # complabel alone
+    python -m benchmarks.relations --data-dir DIR                 # complabel alone
     pip install crowd-kit
-    python benchmarks/relations.py --data-dir DIR --crowd-kit     # beside crowd-kit
+    python -m benchmarks.relations --data-dir DIR --crowd-kit     # beside crowd-kit
 
 DIR holds ``crowd/relations`` with answers.csv, sentences.csv and labels.txt. Printed are means over
 draws of the people who are shown. ``accuracy`` and ``pairs`` (average precision) are over all pairs

@@ -22,7 +22,8 @@ from scipy import special, stats
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from audits import audit_of
+from benchmarks.audits import audit_of
+from benchmarks.logistic import TunedLogistic
 from complabel._training import one_thread
 from complabel.answers import Answers
 from complabel.datasets import MultiLabelDataset
@@ -36,7 +37,6 @@ from complabel.methods import (
 )
 from complabel.simulate import draw_answers, draw_propensities
 from complabel.trust import reliability
-from logistic import TunedLogistic
 
 _INK = "#6e7781"  # can be read on light and dark pages
 _LINES: Any = {

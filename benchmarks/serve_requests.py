@@ -1,9 +1,9 @@
 """Time requests to complabel serve, beside FastAPI with a pipeline of scikit-learn.
 
     pip install "complabel[live]" fastapi orjson
-    python benchmarks/serve_requests.py            # 1 and 100 rows a request, JSON and .npy
-    python benchmarks/serve_requests.py --tasks    # 100 tasks of Label Studio a request
-    python benchmarks/serve_requests.py --stop     # SIGTERM under load: what became of each request
+    python -m benchmarks.serve_requests            # 1 and 100 rows a request, JSON and .npy
+    python -m benchmarks.serve_requests --tasks    # 100 tasks of Label Studio a request
+    python -m benchmarks.serve_requests --stop     # SIGTERM under load: what became of each request
 
 50 clients send a request each, wait for its answer, and send the next one. The servers run one
 after the other, in turn, each with one process; the clients are another process.

@@ -28,9 +28,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
+from benchmarks._sets import answers_to, items_of, machine_of, randomly
 from complabel.answers import Answers
 from complabel.frequencies import estimate_label_frequencies
-from machines import answers_to, items_of, machine_of, randomly
 
 Array: TypeAlias = Any
 _RECALL, _STEEP = (0.49, 0.52, 0.55), 40.0

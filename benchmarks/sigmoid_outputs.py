@@ -1,6 +1,6 @@
 """How often a loss takes a network for one that ends in a sigmoid, and how often it is right.
 
-    python benchmarks/sigmoid_outputs.py
+    python -m benchmarks.sigmoid_outputs
 
 Fresh networks, every other one linear, are trained for 100 batches of 64 rows. The loss warns if it
 takes the outputs for probabilities. Features are normal numbers, or small ones (a spread of .05).

@@ -5,7 +5,7 @@ least processor seconds of a fit and, on 1,000 unseen items, average precision a
 log-likelihood of a label, with mean differences and their standard errors over the seeds. Then come
 the processor seconds of the command `complabel fit`, its start and score included.
 
-    python benchmarks/small_fits.py --beside PATH/src [--seeds 6] [--cases 3]
+    python -m benchmarks.small_fits --beside PATH/src [--seeds 6] [--cases 3]
 """
 
 from __future__ import annotations

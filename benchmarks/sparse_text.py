@@ -30,11 +30,11 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold
 
+from benchmarks.flagship_cases import draw_text
 from complabel._training import one_thread
 from complabel.methods import get_method, make_classifier
 from complabel.metrics import average_precision, complementary_ranking_error
 from complabel.simulate import draw_answers
-from flagship_cases import draw_text
 
 _METHODS = ("selection-likelihood", "comrank", "mlcl", "ridge", "prior")
 _N_TEST = 1500

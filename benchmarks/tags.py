@@ -12,24 +12,22 @@ are average precision and log-loss on true labels of the other third, means over
 
 from __future__ import annotations
 
-import argparse
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy import special
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 
-from complabel._training import one_thread
+from benchmarks._sets import of_set, over_largest, standardized
+from benchmarks.positives import ASKED, PENALTIES
 from complabel.answers import Answers
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers
-from few_forms import over_largest
-from positives import ASKED, PENALTIES, of_set, standardized
 
-SETS = ("digits", "scene", "yeast", "mirflickr", "corel5k")
-METHODS = ("AN", "PW", "Platt", "by label", "fit", "told", "asked")
+CELLS = {"set": ("digits", "scene", "yeast", "mirflickr", "corel5k")}
+DRAWS, QUICK, NEEDS = 2, {"set": ("digits",)}, CELLS["set"][1:]
+METHODS = ("AN", "PW", "platt", "by_label", "fit", "told", "asked")
 
 
 def weighted(X: Any, tags: Any, Z: Any, C: float, weight: Any) -> Any:
@@ -83,42 +81,22 @@ def rivals(X: Any, tags: Any, asked: Answers, of: Any, other: Any, seed: int) ->
     return [every[other], heavy, *platt]
 
 
-def measure(X: Any, Y: Any, seed: int) -> Any:
-    """Return average precision and log-loss of each method, (2, M)."""
-    order = np.random.default_rng(seed).permutation(len(Y))
+def measure(*, draw: int, data: Any, **cell: str) -> Any:
+    """Return the average precision and the log-loss of each method."""
+    X, Y = of_set(cell["set"], data)
+    order = np.random.default_rng(draw).permutation(len(Y))
     of, other = np.split(order, [2 * len(order) // 3])
-    exposure = np.random.default_rng([seed, 5]).uniform(0.2, 0.8, Y.shape[1])
-    answers = draw_answers(Y[of], question="tagged", exposure=exposure, random_state=seed)
-    asked = draw_answers(Y[of], question="asked", items_share=ASKED / len(of), random_state=seed)
-    found = rivals(X, answers.tagged.toarray(), asked, of, other, seed)
+    exposure = np.random.default_rng([draw, 5]).uniform(0.2, 0.8, Y.shape[1])
+    answers = draw_answers(Y[of], question="tagged", exposure=exposure, random_state=draw)
+    asked = draw_answers(Y[of], question="asked", items_share=ASKED / len(of), random_state=draw)
+    found = rivals(X, answers.tagged.toarray(), asked, of, other, draw)
     known, both = float(Y[of].sum(axis=1).mean()), Answers.concatenate([answers, asked])
     for cardinality, y in (("auto", answers), (known, answers), ("auto", both)):
         model = SelectionLikelihoodClassifier(
             kernel="linear", cardinality=cardinality, random_state=0
         )
         found.append(model.fit(X[of], y).predict_proba(X[other]))
-    truth = Y[other]
-    measures = (average_precision, log_loss)
-    return np.array([[measured(truth, p) for p in found] for measured in measures])
-
-
-def main() -> None:
-    """Print a row for each set and measure."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", default=[*SETS])
-    parser.add_argument("--draws", type=int, default=2)
-    parser.add_argument("--data-dir")
-    given = parser.parse_args()
-    print(f"| set | | {' | '.join(METHODS)} |\n|---|---|{'--:|' * len(METHODS)}")
-    for name in given.sets:
-        X, Y = of_set(name, given.data_dir)
-        with one_thread(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = np.mean([measure(X, Y, seed) for seed in range(given.draws)], axis=0)
-        for what, values in zip(("precision", "log-loss"), found, strict=True):
-            row = " | ".join(f"{each:.3f}" for each in values)
-            print(f"| {name} | {what} | {row} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    return [
+        ({"figure": name}, {of: value(Y[other], p) for of, p in zip(METHODS, found, strict=True)})
+        for name, value in (("precision", average_precision), ("log-loss", log_loss))
+    ]

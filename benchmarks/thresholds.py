@@ -1,7 +1,7 @@
 """Whether promised precision and recall are kept, and which thresholds reach the highest F1.
 
-    python benchmarks/thresholds.py promises scene yeast digits --data-dir DIR
-    python benchmarks/thresholds.py aims scene yeast digits synthetic corel5k --data-dir DIR
+    python -m benchmarks.thresholds promises scene yeast digits --data-dir DIR
+    python -m benchmarks.thresholds aims scene yeast digits synthetic corel5k --data-dir DIR
 
 A model learns from one random yes or no for each of some items. ``promises`` asks random questions
 about the other items, many times anew, and chooses thresholds. True labels of all these items say

@@ -16,11 +16,11 @@ import numpy as np
 import torch
 
 import plain_mlcl
+from benchmarks.random_rows import random_rows
 from complabel.experiments.datasets import load_dataset
 from complabel.experiments.studies import split_folds
 from complabel.methods import MLCLClassifier
 from complabel.simulate import draw_complementary
-from random_rows import random_rows
 
 EPOCHS, BATCH = 200, 256
 SPARSE_SHAPE, DENSITY, SPARSE_LABELS, SPARSE_EPOCHS = (40_000, 5_000), 0.05, 15, 20

@@ -19,6 +19,7 @@ copyright = "2026, The complabel developers"
 release = complabel.__version__
 
 extensions = [
+    "results",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",

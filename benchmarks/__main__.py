@@ -1,0 +1,114 @@
+"""Measure, compare and show: ``python -m benchmarks NAME``, ``claims``, ``evidence``, ``list``.
+
+NAME measures all cells of a benchmark, stores them in docs/evidence/results and prints the means;
+with ``--quick`` it measures few cells, and says which figures differ from the stored ones by more
+than their error. ``show`` prints what is stored. ``evidence`` measures the quick cells of as many
+benchmarks as ``--minutes`` allow, by turn. ``claims`` says which claims hold, and which results are
+older than the code that they measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks import _claims, _frame, _results
+from complabel.errors import ComplabelError
+
+WORDS = ("claims", "evidence", "list", "show")
+
+
+def measure(given: argparse.Namespace) -> int:
+    """Measure one benchmark; return whether a figure has moved."""
+    benchmark = _frame.Benchmark.of(given.name)
+    only = {key: value.split(",") for key, value in (each.split("=", 1) for each in given.only)}
+    units = benchmark.units(quick=given.quick, draws=given.draws, only=only)
+    how: dict[str, Any] = {"data": given.data, "jobs": given.jobs}
+    if not given.quick:
+        _frame.run(benchmark, units, **how)
+        return show(given.name)
+    return compared(benchmark, _frame.run(benchmark, units, store=False, **how))
+
+
+def compared(benchmark: _frame.Benchmark, rows: Any) -> int:
+    """Print which figures moved; return whether one did."""
+    stored = _results.read(benchmark.name)
+    moved = _frame.moved(benchmark, rows, stored)
+    n_stored = len({_results.key_of(row) for row in rows} & {*map(_results.key_of, stored.rows)})
+    for line in moved:
+        print(f"moved: {line}")
+    print(f"{benchmark.name}: {len(rows)} rows, {n_stored} of them stored, {len(moved)} moved")
+    return bool(moved)
+
+
+def show(name: str) -> int:
+    """Print the stored means of a benchmark, and how they were measured."""
+    result = _results.read(name)
+    if not result.rows:
+        print(f"Nothing is stored for {name}; measure it: python -m benchmarks {name}")
+        return 1
+    print(_results.markdown(result.table(), result))
+    for run in result.runs:
+        stale = ", ".join(_results.changed(run))
+        print(f"{_results.source(run)}{f'; changed since: {stale}' if stale else ''}")
+    return 0
+
+
+def evidence(given: argparse.Namespace) -> int:
+    """Measure the quick cells of benchmarks by turn, until the time is over."""
+    names, began, status, n_done = _frame.names(), time.monotonic(), 0, 0
+    turn = given.turn if given.turn is not None else int(time.time() // 86_400)
+    for at in range(len(names)):
+        benchmark = _frame.Benchmark.of(names[(turn + at) % len(names)])
+        units = benchmark.units(quick=True)
+        if given.data is None:
+            units = [each for each in units if not benchmark.needs_data(each[0])]
+        if not units or time.monotonic() - began > 60 * given.minutes:
+            continue
+        print(f"{benchmark.name}: {len(units)} quick cells and draws", flush=True)
+        rows = _frame.run(benchmark, units, data=given.data, jobs=given.jobs, store=False)
+        status, n_done = status | compared(benchmark, rows), n_done + 1
+    minutes = (time.monotonic() - began) / 60
+    print(f"{n_done} of {len(names)} benchmarks in {minutes:.1f} minutes, from turn {turn}")
+    return status
+
+
+def main() -> int:
+    """Do what the words say."""
+    parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__.splitlines()[0])
+    parser.add_argument("name", help=f"a benchmark (list shows all), or {', '.join(WORDS)}")
+    parser.add_argument("of", nargs="?", help="for show: a benchmark")
+    parser.add_argument("--quick", action="store_true", help="few cells, compared, not stored")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="folder of the data sets")
+    parser.add_argument("--draws", type=int)
+    parser.add_argument("--only", nargs="+", default=[], metavar="WHAT=VALUE,VALUE")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--minutes", type=float, default=20, help="for evidence")
+    parser.add_argument("--turn", type=int, help="for evidence: where to begin; else the day")
+    given = parser.parse_args()
+    if given.name == "claims":
+        return _claims.main()
+    if given.name == "evidence":
+        return evidence(given)
+    if given.name == "show":
+        return show(str(given.of))
+    if given.name == "list":
+        for name in _frame.names():
+            print(f"{name:28} {_frame.Benchmark.of(name).question}")
+        return 0
+    if not re.fullmatch(r"\w+", given.name):
+        parser.error(f"no benchmark is named {given.name!r}")
+    return measure(given)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (ComplabelError, _results.NoFigureError) as error:
+        sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        sys.exit("Stopped. What is measured is kept; the same command goes on.")

@@ -1,0 +1,101 @@
+"""Claims: each is a sentence, and relations that stored results must fulfil.
+
+docs/evidence/claims.toml has them: ``sentence``; ``holds``, relations such as ``tags.min(best(AN,
+PW)-asked) >= 0``; ``about``, the part of the page; and, where it applies, ``missed = true`` for a
+goal that is not reached, ``held_out`` (whether the data chose no setting) and ``tests`` that keep
+what the claim rests on. Figures within a sentence are named in braces: ``{tags.cells}``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks._results import CHECKOUT, SPEC, NoFigureError, changed, figure, holds, read
+
+PATH = CHECKOUT / "docs" / "evidence" / "claims.toml"
+
+
+@dataclass
+class Claim:
+    """A sentence, and what it rests on."""
+
+    name: str
+    sentence: str
+    holds: list[str]
+    about: str
+    missed: bool = False
+    held_out: bool = False
+    tests: tuple[str, ...] = ()
+    page: str | None = None
+
+    def text(self) -> str:
+        """Return the sentence with its figures."""
+        return re.sub(r"\{([^}]+)\}", lambda found: figure(found[1]), self.sentence)
+
+    def is_true(self) -> bool:
+        """Return whether all relations hold on the stored results."""
+        return all(holds(each) for each in self.holds)
+
+    def results(self) -> list[str]:
+        """Return the names of the results that the claim rests on."""
+        texts = [*self.holds, *re.findall(r"\{([^}]+)\}", self.sentence)]
+        sides = [side for text in texts for side in re.split(r" (?:>=|<=|==|>|<) ", text)]
+        found = [SPEC.fullmatch(side) for side in sides if not re.fullmatch(r"-?[\d.]+", side)]
+        return [*dict.fromkeys(each[1] for each in found if each)]
+
+    def stale(self) -> list[str]:
+        """Return the rooms that have changed since these results were measured."""
+        runs = [run for name in self.results() for run in read(name).runs]
+        return sorted({room for run in runs for room in changed(run)})
+
+    def transcribed(self) -> bool:
+        """Return whether a figure was taken from an older page."""
+        return any(run.get("transcribed") for name in self.results() for run in read(name).runs)
+
+
+def claims() -> list[Claim]:
+    """Read all claims."""
+    entries: dict[str, Any] = tomllib.loads(PATH.read_text(encoding="utf-8"))
+    return [Claim(name, **entry) for name, entry in entries.items()]
+
+
+def sentence(name: str) -> str:
+    """Return the sentence of a claim."""
+    found = {claim.name: claim for claim in claims()}
+    if name not in found:
+        raise NoFigureError(f"no claim is named {name!r}")
+    return found[name].text()
+
+
+def markdown(about: str) -> str:
+    """Return the claims about one part of the evidence, a row for each."""
+    lines = ["| claim | | data | kept by |", "|---|---|---|---|"]
+    for claim in claims():
+        if claim.about != about:
+            continue
+        text = f"[{claim.text()}]({claim.page})" if claim.page else claim.text()
+        word = "holds" if claim.is_true() else "**missed**"
+        age = " (of an older page)" * claim.transcribed()
+        tests = ", ".join(f"`{each}`" for each in claim.tests)
+        lines.append(f"| {text} | {word}{age} | {'held out' * claim.held_out} | {tests} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Print each claim, whether it holds, and what is older than the code; 1 if one fails."""
+    status, counts = 0, {"holds": 0, "missed": 0, "FAILS": 0}
+    for claim in claims():
+        word = "holds" if claim.is_true() else "missed" if claim.missed else "FAILS"
+        counts[word] += 1
+        if claim.missed and word == "holds":
+            word += ", though it is marked as missed"
+        status |= word not in ("holds", "missed")
+        old = claim.stale()
+        age = f" (changed since: {', '.join(old)})" if old else ""
+        age += " (of an older page)" * claim.transcribed()
+        print(f"{word:7} {claim.name}: {claim.text()}{age}")
+    print(", ".join(f"{n} {word}" for word, n in counts.items()))
+    return status

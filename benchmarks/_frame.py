@@ -1,0 +1,256 @@
+"""One frame for all benchmarks: cells, draws, processes, resuming, and what is stored.
+
+A benchmark is a file with a docstring (its first line is its question) and
+
+- ``CELLS``: what varies, a dictionary of lists whose product are the cells, or a list of cells;
+- ``measure(*, draw, data, **cell)``: the figures of one cell and draw, a dictionary; or a list of
+  (more of the cell, figures), if one measurement tells several cells;
+- ``DRAWS`` (1), ``QUICK`` (values to which the quick cells are restricted, and ``draws``),
+  ``NEEDS`` (sets that need ``--data``), ``TIMES`` (figures that differ from machine to machine).
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from benchmarks._results import CHECKOUT, Result, cell_of, fingerprint, key_of, read, short
+from complabel.errors import InputError
+
+PARTS = CHECKOUT / ".benchmarks"  # rows of runs that have not ended
+CELL, DRAW = dict[str, Any], int
+HERE = Path(__file__).parent
+
+
+@dataclass
+class Benchmark:
+    """What varies in a benchmark, and what measures one cell of it."""
+
+    name: str
+    question: str
+    measure: Callable[..., Any]
+    cells: list[CELL]
+    draws: int = 1
+    quick: dict[str, Any] = field(default_factory=dict)
+    needs: Sequence[str] = ()
+    times: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, name: str) -> Benchmark:
+        """Import a benchmark by its name."""
+        if name not in names():
+            raise InputError(f"no benchmark is named {name!r}; there are: {', '.join(names())}")
+        module: Any = importlib.import_module(f"benchmarks.{name}")
+        cells = module.CELLS
+        if isinstance(cells, Mapping):
+            keys, values = cells.keys(), cells.values()
+            cells = [dict(zip(keys, each, strict=True)) for each in itertools.product(*values)]
+        given = {key: getattr(module, key.upper(), None) for key in ("quick", "needs", "times")}
+        return cls(
+            name,
+            (module.__doc__ or "").splitlines()[0],
+            module.measure,
+            list(cells),
+            getattr(module, "DRAWS", 1),
+            **{key: value for key, value in given.items() if value is not None},
+        )
+
+    def units(
+        self,
+        *,
+        quick: bool = False,
+        draws: int | None = None,
+        only: Mapping[str, Any] | None = None,
+    ) -> list[tuple[CELL, DRAW]]:
+        """Return the cells and draws to measure."""
+        limits = {key: value for key, value in self.quick.items() if key != "draws"}
+        draws = draws or (self.quick.get("draws", 1) if quick else self.draws)
+        cells = [
+            cell
+            for cell in self.cells
+            if all(str(cell.get(key)) in value for key, value in (only or {}).items())
+            and (not quick or all(cell.get(key) in value for key, value in limits.items()))
+        ]
+        return [(cell, draw) for cell in cells for draw in range(draws)]
+
+    def needs_data(self, cell: CELL) -> bool:
+        """Return whether a cell is about data that the project has not."""
+        return any(value in self.needs for value in cell.values())
+
+
+def names() -> list[str]:
+    """Return the names of all benchmarks."""
+    found = sorted(path for path in HERE.glob("*.py") if not path.name.startswith("_"))
+    return [
+        path.stem for path in found if "\ndef measure(*, draw" in path.read_text(encoding="utf-8")
+    ]
+
+
+def one(measure: Callable[..., Any], cell: CELL, draw: int, data: Path | None) -> Any:
+    """Measure one unit with one thread; return its rows, its seconds, and the rooms that ran."""
+    from complabel._training import one_thread
+
+    began = time.process_time(), time.perf_counter()
+    with one_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = measure(draw=draw, data=data, **cell)
+    took = time.process_time() - began[0], time.perf_counter() - began[1]
+    several = [({}, found)] if isinstance(found, Mapping) else found
+    rows = [{**cell, **more, "draw": draw, "figures": short(of)} for more, of in several]
+    loaded = {each.split(".")[1] for each in sys.modules if each.startswith("complabel.")}
+    return rows, took, sorted(loaded)
+
+
+def run(
+    benchmark: Benchmark,
+    units: Sequence[tuple[CELL, DRAW]],
+    *,
+    data: Path | None = None,
+    jobs: int = 1,
+    show: Callable[[str], None] = print,
+    store: bool = True,
+) -> list[dict[str, Any]]:
+    """Measure units, each once also after an interruption; return their rows."""
+    lacking = [cell for cell, _ in units if benchmark.needs_data(cell)] if data is None else []
+    if lacking:
+        raise InputError(f"{benchmark.name}: {lacking[0]} needs --data DIR, a folder with this set")
+    part = PARTS / f"{benchmark.name}.jsonl"
+    done = read_part(part) if store else {}
+    left = [each for each in units if unit_key(*each) not in done]
+    if len(left) < len(units):
+        show(f"{len(units) - len(left)} of {len(units)} were measured before; delete {part} if not")
+    calls = (delayed(measured)(benchmark.measure, *each, data) for each in left)
+    began = time.perf_counter()
+    for n_done, (key, entry) in enumerate(
+        Parallel(n_jobs=jobs, return_as="generator_unordered")(calls), 1
+    ):
+        done[key] = entry
+        if store:
+            PARTS.mkdir(exist_ok=True)
+            with part.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([key, entry]) + "\n")
+        rest = (time.perf_counter() - began) / n_done * (len(left) - n_done)
+        of_first = ", ".join(f"{k} {v:.4g}" for k, v in entry["rows"][0]["figures"].items())
+        show(f"{n_done}/{len(left)}, {rest / 60:.0f} min left: {key}: {of_first[:90]}")
+    entries = [done[unit_key(*each)] for each in units]
+    rows = [row for entry in entries for row in entry["rows"]]
+    if store:
+        result = read(benchmark.name)
+        result.add(about(entries), rows)
+        result.write()
+        part.unlink(missing_ok=True)
+    return rows
+
+
+def measured(measure: Callable[..., Any], cell: CELL, draw: int, data: Path | None) -> Any:
+    """Measure a unit; return its key, and what is kept of it."""
+    rows, took, rooms = one(measure, cell, draw, data)
+    return unit_key(cell, draw), {"rows": rows, "took": took, "rooms": rooms}
+
+
+def unit_key(cell: CELL, draw: int) -> str:
+    """Return the text by which a unit is known."""
+    return " ".join([*(f"{key}={value}" for key, value in cell.items()), f"draw={draw}"])
+
+
+def read_part(part: Path) -> dict[str, Any]:
+    """Return what an interrupted run measured, if the code is still the same."""
+    found: dict[str, Any] = {}
+    for line in part.read_text(encoding="utf-8").splitlines() if part.exists() else ():
+        try:
+            key, entry = json.loads(line)
+        except ValueError:  # the last line of a killed run
+            continue
+        found[key] = entry
+    return found
+
+
+def about(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return how rows were measured."""
+    rooms = sorted({room for entry in entries for room in entry["rooms"]})
+    return {
+        "command": shlex.join(["python", "-m", "benchmarks", *hidden(sys.argv[1:])]),
+        "commit": commit(),
+        "date": date.today().isoformat(),
+        "processor": processor(),
+        "versions": {"python": platform.python_version(), **versions()},
+        "seconds": round(sum(entry["took"][0] for entry in entries), 1),
+        "code": {room: fingerprint(room) for room in rooms},
+    }
+
+
+def hidden(words: Sequence[str]) -> Iterator[str]:
+    """Yield the words of a command; a folder of data is DIR."""
+    for before, word in itertools.pairwise(["", *words]):
+        yield "DIR" if before == "--data" else word
+
+
+def commit() -> str:
+    """Return the commit of the code, with "+" if files have changed since."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(
+            ["git", *words], cwd=CHECKOUT, capture_output=True, text=True, check=False
+        ).stdout.strip()
+
+    changed = git("status", "--porcelain", "--", "src", "benchmarks")
+    return git("rev-parse", "--short=8", "HEAD") + "+" * bool(changed)
+
+
+def processor() -> str:
+    """Return the name of the processor, and how many there are."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
+    name = next((line.split(":", 1)[1].strip() for line in lines if "model name" in line), "")
+    return f"{name or platform.machine()}, {os.cpu_count()} cores"
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the packages that compute."""
+    packages = ("numpy", "scipy", "sklearn", "torch")
+    return {each: importlib.import_module(each).__version__ for each in packages}
+
+
+def moved(
+    benchmark: Benchmark, rows: Sequence[Mapping[str, Any]], stored: Result, least: float = 0.005
+) -> list[str]:
+    """Return the figures of rows that differ from the stored ones by more than their error.
+
+    The error is the standard error over draws where there are several, and at least ``least`` of
+    the figure (or of 1); a time may be half or twice as long.
+    """
+    was = {key_of(row): row["figures"] for row in stored.rows}
+    found = []
+    for row in rows:
+        old = was.get(key_of(row), {})
+        for name in old.keys() & row["figures"].keys():
+            new, before = float(row["figures"][name]), float(old[name])
+            if name in benchmark.times:
+                differs = not before / 2 <= new <= before * 2
+            else:
+                alike = [
+                    each["figures"][name]
+                    for each in stored.rows
+                    if cell_of(each) == cell_of(row) and name in each["figures"]
+                ]
+                error = np.std(alike, ddof=1) / np.sqrt(len(alike)) if len(alike) > 1 else 0.0
+                differs = abs(new - before) > max(error, least * max(1.0, abs(before)))
+            if differs:
+                found.append(f"{unit_key(cell_of(row), row['draw'])}: {name} {before:g} -> {new:g}")
+    return found

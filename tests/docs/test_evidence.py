@@ -1,0 +1,154 @@
+"""Figures of pages come from stored results, claims hold, and old code is noticed."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchmarks import _claims, _frame, _results
+
+CHECKOUT = Path(__file__).parents[2]
+DOCS = CHECKOUT / "docs"
+PAGES = [
+    CHECKOUT / "README.md",
+    *sorted(DOCS.glob("*.md")),
+    *sorted((DOCS / "evidence").glob("*.md")),
+]
+ROLE = re.compile(r"\{value\}`([^`]+)`")
+CITED = re.compile(r'\[([^\]]+)\]\([^\s)]+ "([^"]+)"\)')  # in README, which no site builds
+FIGURE = re.compile(
+    r"(?<![\w.§-])\d*\.\d+(?![\w.])|(?<![\w.])\d[\d.,]* ?%|(?<![\w.])\d[\d,]* (?:of|times)\b"
+)
+USUAL = {"95 %"}
+OLD = (
+    "<!-- Figures of this page are still typed. -->"  # the page loses this line, and never gets it
+)
+
+
+def prose(text):
+    """Return what a page says in its own words: no code, no roles, no addresses."""
+    text = re.sub(r"^(```+|:::+).*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"\{\w+\}`[^`]+`|`[^`]+`|<!--.*?-->", "", text, flags=re.DOTALL)
+    text = CITED.sub("", text)
+    return re.sub(r"\]\([^)]*\)|^---.*?^---$", "]", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def typed(text):
+    """Return the figures of a page that name no source."""
+    return [each for each in FIGURE.findall(prose(text)) if each.strip() not in USUAL]
+
+
+def wrong(text):
+    """Return what is cited in a page and is not what results say."""
+    of = [(shown, spec, _results.figure(spec)) for shown, spec in CITED.findall(text)]
+    return [each for each in of if each[0] != each[2]]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_figure_names_where_it_comes_from(page):
+    text = page.read_text(encoding="utf-8")
+
+    for spec in ROLE.findall(text):
+        assert _results.figure(spec)
+    assert not wrong(text)
+    found = typed(text)
+    assert (OLD in text) == bool(found), found
+
+
+@pytest.mark.parametrize("claim", _claims.claims(), ids=lambda claim: claim.name)
+def test_a_claim_holds_or_is_marked_as_missed(claim):
+    assert claim.text()
+    assert claim.is_true() != claim.missed
+    assert claim.results()
+    for each in claim.tests:
+        assert (CHECKOUT / each).exists(), f"{each} keeps {claim.name}"
+
+
+def test_a_wrong_figure_in_a_page_is_found(monkeypatch, stored):
+    text = 'It is [.500](docs/x.md "made[set=a].fit:.3f"), and .7 on another set.'
+
+    assert typed(text) == [".7"]
+    assert wrong(text) == []
+    assert wrong(text.replace("[.500]", "[.501]")) == [(".501", "made[set=a].fit:.3f", ".500")]
+
+
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """Results of a benchmark with two cells and two draws."""
+    monkeypatch.setattr(_results, "RESULTS", tmp_path)
+    result = _results.Result("made")
+    rows = [
+        {"set": name, "draw": draw, "figures": {"fit": fit + 0.1 * draw, "AN": 0.5}}
+        for name, fit in (("a", 0.45), ("b", 0.25))
+        for draw in (0, 1)
+    ]
+    result.add({"command": "x", "commit": "0", "date": "2026-01-01", "seconds": 1}, rows)
+    result.write()
+    yield result
+    _results.read.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("made[set=b].fit", ".300"),
+        ("made.min(fit-AN):+.2f", "-.20"),
+        ("made.count(fit>=AN):.0f", "1"),
+        ("made.cells", "2"),
+        ("made[set!=a].draws", "2"),
+        ("made[set=a].se(fit):.2f", ".05"),
+        ("made.mean(best(fit,AN)-least(fit,AN)):.1f", ".1"),
+    ],
+)
+def test_figures_are_computed_by_cell(stored, text, value):
+    assert _results.figure(text) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["made.fit", "made[set=c].fit", "made[of=a].fit", "made[set=a].hit", "x.fit", "fit"]
+)
+def test_a_text_that_names_no_figure_or_several_is_refused(stored, text):
+    with pytest.raises(_results.NoFigureError, match=re.escape(text.split("[")[0].split(".")[0])):
+        _results.figure(text)
+
+
+def test_a_new_run_replaces_its_cells_and_transcribed_means(stored):
+    old = [{"set": "c", "draw": "mean", "figures": {"fit": 0.1}}]
+    stored.add({"transcribed": "a page", "command": "y"}, old)
+    stored.add({"command": "z"}, [{"set": "c", "draw": 0, "figures": {"fit": 0.2}}])
+    stored.write()
+
+    found = _results.read("made")
+    assert [run["command"] for run in found.runs] == ["x", "z"]
+    assert _results.figure("made[set=c].fit") == ".200"
+    assert len(found.rows) == 5
+
+
+def test_a_change_of_a_loss_is_noticed_and_a_change_of_a_comment_is_not(tmp_path):
+    source = tmp_path / "complabel"
+    shutil.copytree(CHECKOUT / "src" / "complabel" / "losses", source / "losses")
+    run = {"code": {"losses": _results.fingerprint("losses")}}
+    namings = source / "losses" / "_namings.py"
+
+    assert _results.changed(run, source) == []
+    namings.write_text("# A comment.\n" + namings.read_text(encoding="utf-8"), encoding="utf-8")
+    _results.fingerprint.cache_clear()
+    assert _results.changed(run, source) == []
+    text = namings.read_text(encoding="utf-8")
+    namings.write_text(text.replace(".exp()", ".expm1()", 1), encoding="utf-8")
+    _results.fingerprint.cache_clear()
+    assert _results.changed(run, source) == ["losses"]
+
+
+def test_each_benchmark_is_one_and_each_result_has_one():
+    names = _frame.names()
+    for name in names:
+        benchmark = _frame.Benchmark.of(name)
+        assert benchmark.question.endswith((".", "?"))
+        units = benchmark.units(quick=True)
+        assert units
+        assert len(benchmark.units()) >= len(units)
+    for path in _results.RESULTS.glob("*.jsonl"):
+        runs = _results.read(path.stem).runs
+        assert path.stem in names or all(run.get("transcribed") for run in runs), path.name
