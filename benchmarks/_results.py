@@ -154,7 +154,9 @@ def number(text: str) -> Any:
         raise NoFigureError(f"{text!r}: no results of {name!r} are stored")
     rows, table = result.chosen(where), result.table(where)
     if expression in ("cells", "draws"):
-        return len(table) if expression == "cells" else len({row["draw"] for row in result.rows})
+        told = [run["draws"] for run in result.runs if run.get("draws")]  # of transcribed means
+        draws = max([rows_of_cell(result, where), *told])
+        return len(table) if expression == "cells" else draws
     reduces = REDUCES.fullmatch(expression)
     how, inner = reduces.groups() if reduces else ("one", expression)
     values = np.atleast_1d(evaluated(inner, rows if how == "se" else table, text))
@@ -165,6 +167,11 @@ def number(text: str) -> Any:
     if how == "se":
         return values.std(ddof=1) / np.sqrt(len(values))
     return {"one": np.sum, "count": np.sum}.get(how, getattr(np, how, np.sum))(values)
+
+
+def rows_of_cell(result: Result, where: str | None) -> int:
+    """Return how many draws the chosen rows have."""
+    return len({str(row["draw"]) for row in result.rows if within(row, where)})
 
 
 def evaluated(expression: str, table: pd.DataFrame, text: str) -> Any:
@@ -191,7 +198,8 @@ def figure(text: str) -> str:
 def printed(value: Any, format_: str | None = None) -> str:
     """Return a number as pages print it: counts whole, others with three decimals."""
     if format_ is None:
-        format_ = ",.0f" if float(value) == int(value) and abs(value) >= 2 else ".3f"
+        whole = isinstance(value, (int, np.integer)) or (value == int(value) and abs(value) >= 2)
+        format_ = ",.0f" if whole else ".3f"
     return re.sub(r"^(-?)0\.(?=\d)", r"\1.", format(value, format_)) or "0"
 
 
