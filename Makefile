@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # half of the tests, so that what the tests of a file share is seldom made by both.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: help demo test lint types check slow theory newcomer portability fuzz reference docs benchmark clean
+.PHONY: help demo test lint types check slow theory newcomer portability fuzz reference docs evidence benchmark clean
 
 help: ## Say what there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -61,6 +61,9 @@ reference: $(VENV)/.test ## Freeze every method's figures anew, after a change t
 
 docs: $(VENV)/.docs ## Build the manual and the evidence to docs/_build/html; run the examples
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+evidence: $(VENV)/.test ## Measure some cells of each benchmark anew; say what has moved (20 minutes)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks evidence --jobs 2 --minutes $(or $(MINUTES),20) $(if $(DATA),--data $(DATA)) $(if $(REPORT),--report)
 
 benchmark: $(VENV)/.test ## Time training against the plain way to write it
 	$(BIN)/python -m benchmarks.training_speed $(if $(DATA),--data-dir $(DATA))

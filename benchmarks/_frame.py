@@ -16,6 +16,7 @@ import itertools
 import json
 import os
 import platform
+import re
 import shlex
 import subprocess
 import sys
@@ -30,12 +31,16 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from benchmarks._results import CHECKOUT, Result, cell_of, fingerprint, key_of, read, short
+from benchmarks._results import CHECKOUT, Result, cell_of, changed, fingerprint, key_of, read, short
 from complabel.errors import InputError
 
 PARTS = CHECKOUT / ".benchmarks"  # rows of runs that have not ended
 CELL, DRAW = dict[str, Any], int
 HERE = Path(__file__).parent
+
+
+class MissingError(InputError):
+    """A benchmark needs what this machine lacks, such as a browser, a GPU or a data set."""
 
 
 @dataclass
@@ -114,7 +119,8 @@ def one(measure: Callable[..., Any], cell: CELL, draw: int, data: Path | None) -
     several = [({}, found)] if isinstance(found, Mapping) else found
     rows = [{**cell, **more, "draw": draw, "figures": short(of)} for more, of in several]
     loaded = {each.split(".")[1] for each in sys.modules if each.startswith("complabel.")}
-    return rows, took, sorted(loaded)
+    own = {each for each in sys.modules if re.fullmatch(r"benchmarks\.(_sets|[a-z]\w*)", each)}
+    return rows, took, sorted(loaded | own)
 
 
 def run(
@@ -129,7 +135,9 @@ def run(
     """Measure units, each once also after an interruption; return their rows."""
     lacking = [cell for cell, _ in units if benchmark.needs_data(cell)] if data is None else []
     if lacking:
-        raise InputError(f"{benchmark.name}: {lacking[0]} needs --data DIR, a folder with this set")
+        raise MissingError(
+            f"{benchmark.name}: {lacking[0]} needs --data DIR, a folder with this set"
+        )
     part = PARTS / f"{benchmark.name}.jsonl"
     done = read_part(part) if store else {}
     left = [each for each in units if unit_key(*each) not in done]
@@ -161,7 +169,8 @@ def run(
 def measured(measure: Callable[..., Any], cell: CELL, draw: int, data: Path | None) -> Any:
     """Measure a unit; return its key, and what is kept of it."""
     rows, took, rooms = one(measure, cell, draw, data)
-    return unit_key(cell, draw), {"rows": rows, "took": took, "rooms": rooms}
+    code = {room: fingerprint(room) for room in rooms}
+    return unit_key(cell, draw), {"rows": rows, "took": took, "code": code}
 
 
 def unit_key(cell: CELL, draw: int) -> str:
@@ -177,13 +186,14 @@ def read_part(part: Path) -> dict[str, Any]:
             key, entry = json.loads(line)
         except ValueError:  # the last line of a killed run
             continue
-        found[key] = entry
+        if not changed(entry):
+            found[key] = entry
     return found
 
 
 def about(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return how rows were measured."""
-    rooms = sorted({room for entry in entries for room in entry["rooms"]})
+    code = {room: was for entry in entries for room, was in entry["code"].items()}
     return {
         "command": shlex.join(["python", "-m", "benchmarks", *hidden(sys.argv[1:])]),
         "commit": commit(),
@@ -191,7 +201,7 @@ def about(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "processor": processor(),
         "versions": {"python": platform.python_version(), **versions()},
         "seconds": round(sum(entry["took"][0] for entry in entries), 1),
-        "code": {room: fingerprint(room) for room in rooms},
+        "code": dict(sorted(code.items())),
     }
 
 
@@ -209,8 +219,8 @@ def commit() -> str:
             ["git", *words], cwd=CHECKOUT, capture_output=True, text=True, check=False
         ).stdout.strip()
 
-    changed = git("status", "--porcelain", "--", "src", "benchmarks")
-    return git("rev-parse", "--short=8", "HEAD") + "+" * bool(changed)
+    dirty = git("status", "--porcelain", "--", "src", "benchmarks")
+    return git("rev-parse", "--short=8", "HEAD") + "+" * bool(dirty)
 
 
 def processor() -> str:
