@@ -20,7 +20,7 @@ FORMAT = {each.name: each for each in FORMATS}
 
 
 def write(folder, name, content):
-    """Write bytes, text, or what becomes JSON, or JSON lines; or a folder, with its files by name."""
+    """Write bytes, text, what becomes JSON or JSON lines, or the files of a folder by name."""
     if name.endswith("/"):
         for each, text in content.items():
             path = folder / name / each

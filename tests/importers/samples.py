@@ -238,7 +238,11 @@ DOCCANO_CSV = """id,text,by,label,Comments
 _TIMES = dict.fromkeys(("created_at", "updated_at"), "2021-02-01T10:00:00Z")
 DOCCANO_BEFORE = [
     {
-        **{"id": number, "text": "Noon.", "meta": {}, "annotation_approver": None, "comments": []},
+        "id": number,
+        "text": "Noon.",
+        "meta": {},
+        "annotation_approver": None,
+        "comments": [],
         "annotations": [{"label": code, "user": user, **_TIMES} for code, user in given],
     }
     for number, given in ((1, [(4, 1), (9, 1), (9, 2)]), (2, []), (3, [(9, 2)]))

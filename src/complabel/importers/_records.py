@@ -370,7 +370,6 @@ _SEEN = {"text", "data", "filename"}  # what people saw, by the version and the 
 class _Annotation(BaseModel):
     label: Text
     user: OptionalText = None
-    start_offset: None = None  # of a part of the text
 
 
 def _is_doccano(head: Head) -> bool:
@@ -439,6 +438,8 @@ def _by_person(
     """Return the labels that each person gave, or all together."""
     field = next((name for name in _WITH_LABELS if name in record), "label")
     values = checked_as(list[Any], record.get(field), place, field)
+    if any(isinstance(x, list) or (isinstance(x, dict) and "start_offset" in x) for x in values):
+        raise fault(place, f"{field} is about parts of a text; only labels of whole items are read")
     are_codes = field == "annotations" or any(isinstance(each, int | float) for each in values)
     given = values if field == "annotations" else [{"label": each} for each in values]
     people: dict[str | None, list[str]] = {} if given else {None: []}
