@@ -135,9 +135,9 @@ def test_what_each_version_of_doccano_wrote_is_read_alike(tmp_path, name):
 
 
 def test_labels_of_parts_of_a_text_are_refused(tmp_path):
-    for given in ({"label": [[8, 11, "sea"]]}, {"annotations": [{"label": 4, "start_offset": 8}]}):
-        path = write(tmp_path, "a.jsonl", [{"id": 1, "text": "Noon at sea.", **given}])
-        with raises(DatasetFormatError, "line 1", *given):
+    for said in ({"label": [[8, 11, "sea"]]}, {"annotations": [{"label": 4, "start_offset": 8}]}):
+        path = write(tmp_path, "a.jsonl", [{"id": 1, "text": "Noon at sea.", **said}])
+        with raises(DatasetFormatError, "line 1", *said):
             import_answers(path, options=Options(question="tagged"))
 
 

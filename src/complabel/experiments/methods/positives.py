@@ -9,10 +9,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
+from scipy import sparse
+from sklearn.preprocessing import StandardScaler
 from torch import Tensor
 
 from complabel._parameters import Constraints, Features, Real
-from complabel._training import descend, network_outputs
+from complabel._training import LinearMap, descend, network_outputs
 from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.errors import InputError
 from complabel.experiments.losses import (
@@ -71,6 +73,9 @@ class SinglePositiveClassifier(GradientClassifier):
         Of "large-loss": the share of the labels of a batch that is not believed in the last epoch.
     above : float, default=0.6
         Of "splc": the score above which an assumed "no" counts as "yes".
+    scaled : bool, default=False
+        Learn from features of standard deviation 1 (and of mean 0, if they are dense). The map is
+        that of the features as they were given; not with ``network``.
     choose : dict of str to sequence, or None, default=None
         Values of other parameters to try, one parameter after the other, from the first values of
         all. Chosen are those for which held-out positives rank highest (mean reciprocal rank): a
@@ -128,6 +133,7 @@ class SinglePositiveClassifier(GradientClassifier):
         "cardinality": (None, Real(above=0)),
         "rejected": Real(at_least=0, at_most=1),
         "above": Real(above=0, below=1),
+        "scaled": (True, False),
         "choose": (None, dict),
     }
 
@@ -143,6 +149,7 @@ class SinglePositiveClassifier(GradientClassifier):
     weight_decay: float = 0.03
     epochs: int = 50
     milestones: Sequence[int] = (30, 40)
+    scaled: bool = False
     choose: Mapping[str, Sequence[Any]] | None = None
 
     def _check_parameters(self) -> None:
@@ -158,6 +165,9 @@ class SinglePositiveClassifier(GradientClassifier):
                     self._with({**self._first(), name: value})._check_parameters()
             return
         super()._check_parameters()
+        if self.scaled and self.network is not None:
+            text = "scaled is True, and a network keeps no scale; leave it out, and scale X before"
+            raise InputError(text, parameter="scaled")
         if self.loss == "role" and self.cardinality is None:
             raise InputError(
                 "cardinality is None, and the loss role needs to know how many labels apply to an"
@@ -205,6 +215,16 @@ class SinglePositiveClassifier(GradientClassifier):
         return best
 
     def _learn(self, X: Features, positive: Any) -> None:
+        if not self.scaled:
+            self._descend(X, positive)
+            return
+        scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
+        self._descend(scaler.transform(X), positive)
+        coef = self.coef_ / scaler.scale_
+        shift = coef @ scaler.mean_ if scaler.with_mean else 0.0
+        self.model_ = LinearMap(coef, self.intercept_ - shift)
+
+    def _descend(self, X: Features, positive: Any) -> None:
         generator = self._generator()
         settings = self._settings(X, generator, "classifier")
         told, device = settings.pop("on_epoch"), settings["device"]
