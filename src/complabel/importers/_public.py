@@ -335,10 +335,7 @@ def _folder_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
         for count, more in zip(FOLDERS.counts, (len(names), len(names) - 1, not rows), strict=True):
             tally.counts[count] += more
         if len(names) > 1:
-            tally.remark(
-                f"Copies of a picture are one item, which is called as the first: {names[0]!r} is"
-                f" also {names[1]!r}"
-            )
+            tally.remark(f"Copies of a picture are one item, such as {names[0]!r}, {names[1]!r}")
         elif bare[name := names[0].rpartition("/")[2]] > 1:
             tally.remark(f"Pictures of one name that differ are different items, such as {name!r}")
         yield from rows
@@ -351,9 +348,8 @@ def _by_content(folder: Path, names: Sequence[str]) -> list[list[str]]:
     alike: dict[Any, list[str]] = {}
     with explained(folder, "correct the permissions of its files"):
         for name, size in sizes.items():
-            key: Any = name
-            if size and often[size] > 1:
-                key = hashlib.sha256((folder / name).read_bytes()).digest()
+            is_copied = size and often[size] > 1
+            key = hashlib.sha256((folder / name).read_bytes()).digest() if is_copied else name
             alike.setdefault(key, []).append(name)
     return list(alike.values())
 
@@ -364,7 +360,7 @@ FOLDERS = Format(
     recognizes=lambda _: False,  # it is no file
     read=lambda *arguments: pieces(_folder_rows(*arguments)),
     uses="question unselected none",
-    reads="the names of pictures and of their folders; copies by their content",
+    reads="pictures, their folders",
     counts=("pictures", "copies of pictures", "pictures without an answer"),
 )
 

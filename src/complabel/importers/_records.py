@@ -399,8 +399,7 @@ def _forms_of_doccano(path: Path, options: Options, tally: Tally) -> Iterator[Fo
         fields.update(dict.fromkeys(record))
         if options.item is None:
             keep_files(files, record)
-        people = _by_person(record, codes, place)
-        for at, (person, labels) in enumerate(people.items(), 1):
+        for at, (person, labels) in enumerate(_by_person(record, codes, place).items(), 1):
             tally.counts["forms"] += 1
             cells = {"label": Cell(labels, is_blank=not labels)}
             name = _item(record, item, place)
@@ -457,6 +456,6 @@ DOCCANO = Format(
     recognizes=_is_doccano,
     read=_read_doccano,
     uses="absent present item unselected none question class_names drop",
-    reads="the item, `label` or `labels`; of older versions `annotations`, with the person",
+    reads="the item, `label`, `labels` or `annotations`",
     counts=("forms", "forms without an answer"),
 )
