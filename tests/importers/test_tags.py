@@ -165,6 +165,8 @@ def test_a_picture_has_the_labels_of_all_folders_with_its_content(
     told = Options(question=question, unselected=unselected)
     table, tally = import_answers(folder, options=told)
     conserved(detect(folder), table, tally)
+    assert sum("Copies" in each for each in tally.remarks) == (len(items) < len(files))
+    assert len(tally.remarks) <= 3
     found = Answers.from_table(table, label_names=sorted(labels))
     applies = dict(zip(found.item_names, found.known_relevant.tolist(), strict=True))
     denied = dict(zip(found.item_names, found.complementary.tolist(), strict=True))

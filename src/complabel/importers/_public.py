@@ -323,21 +323,22 @@ def _folder_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
         raise none_or_label(odd[0], str(path))
     if found.others:
         tally.remark(found.left_out())
-    bare = Counter(name.rpartition("/")[2] for name in found.pictures)
+    pictures = _by_content(path, found.pictures)
+    if copied := next((names for names in pictures if len(names) > 1), None):
+        tally.remark(f"Copies are one item, such as {copied[0]!r} and {copied[1]!r}")
+    bare = Counter(names[0].rpartition("/")[2] for names in pictures).most_common(1)[0]
+    if bare[1] > 1:
+        tally.remark(f"Pictures of one name that differ are different items, such as {bare[0]!r}")
     own = options.label_names or tuple(tally.label_names)
     menu = own if options.question == "ticked" else None
     reader = FormReader(Controls(present=("folder",)), options, tally)
-    for number, names in enumerate(_by_content(path, found.pictures), 1):
+    for number, names in enumerate(pictures, 1):
         chosen = [tidy(places[name]) for name in names if places[name]]
         at, cells = str(path / names[0]), {"folder": Cell(chosen, is_blank=not chosen)}
         form = Form.of_cells(at, str(number), names[0], cells, menu=menu)
         rows = reader.rows(form)
         for count, more in zip(FOLDERS.counts, (len(names), len(names) - 1, not rows), strict=True):
             tally.counts[count] += more
-        if len(names) > 1:
-            tally.remark(f"Copies of a picture are one item, such as {names[0]!r}, {names[1]!r}")
-        elif bare[name := names[0].rpartition("/")[2]] > 1:
-            tally.remark(f"Pictures of one name that differ are different items, such as {name!r}")
         yield from rows
 
 
