@@ -69,7 +69,7 @@ def test_items_to_which_nothing_applies_are_left_out_and_a_network_is_trained():
     assert average_precision(Y, scores) > CONSTANT + 0.1
 
 
-def test_held_out_positives_choose_settings_one_after_the_other(tmp_path):
+def test_held_out_positives_choose_settings(tmp_path):
     """Of a strong and of a weak penalty, and of rates that are far too low and that are not."""
     values = {"weight_decay": [100.0, 1e-3], "learning_rate": [0.05, 1e-6]}
     chosen = made("an", choose=values).fit(X, POSITIVE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -77,8 +78,8 @@ class SinglePositiveClassifier(GradientClassifier):
         Learn from features of standard deviation 1 (and of mean 0, if they are dense). The map is
         that of the features as they were given; not with ``network``.
     choose : dict of str to sequence, or None, default=None
-        Values of other parameters to try, one parameter after the other, from the first values of
-        all. Chosen are those for which held-out positives rank highest (mean reciprocal rank): a
+        Values of other parameters to try: of the first two together, then of one after the other,
+        from the first values of all. Chosen are those for which held-out positives rank highest (mean reciprocal rank): a
         third of the items, of at most 2,000.
     network, batch_size, threshold, device, random_state, callback
         As in :class:`complabel.methods.MLCLClassifier`; Adam; what is trained is ``"classifier"``.
@@ -201,17 +202,20 @@ class SinglePositiveClassifier(GradientClassifier):
         held, rest = np.split(order, [len(order) // 3])
         if not len(held):
             raise InputError(f"choose needs 3 items with a named label, and y has {len(order)}")
+        (*names,) = choices = self.choose or {}
+        pairs = itertools.product(*(choices[name] for name in names[:2]))
+        steps = [dict(zip(names, pair, strict=False)) for pair in pairs]
+        steps += [{name: value} for name in names[2:] for value in choices[name]]
         best, top = self._first(), 0.0
-        for name, values in (self.choose or {}).items():
-            for value in values:
-                tried = {**best, name: value}
-                if top and tried == best:
-                    continue
-                classifier = self._with(tried)
-                classifier._learn(X[rest], positive[rest])
-                rank = _reciprocal_rank(positive[held], classifier._decision(X[held]))
-                if rank > top:
-                    best, top = tried, rank
+        for step in steps:
+            tried = {**best, **step}
+            if top and tried == best:
+                continue
+            classifier = self._with(tried)
+            classifier._learn(X[rest], positive[rest])
+            rank = _reciprocal_rank(positive[held], classifier._decision(X[held]))
+            if rank > top:
+                best, top = tried, rank
         return best
 
     def _learn(self, X: Features, positive: Any) -> None:
