@@ -79,8 +79,8 @@ class SinglePositiveClassifier(GradientClassifier):
         that of the features as they were given; not with ``network``.
     choose : dict of str to sequence, or None, default=None
         Values of other parameters to try: of the first two together, then of one after the other,
-        from the first values of all. Chosen are those for which held-out positives rank highest (mean reciprocal rank): a
-        third of the items, of at most 2,000.
+        from the first values of all. Chosen are those for which held-out positives rank highest
+        (mean reciprocal rank): a third of the items, of at most 2,000.
     network, batch_size, threshold, device, random_state, callback
         As in :class:`complabel.methods.MLCLClassifier`; Adam; what is trained is ``"classifier"``.
     learning_rate : float, default=0.1
