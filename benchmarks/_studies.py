@@ -55,17 +55,19 @@ def seconds_of(*studies: str) -> list[str]:
     return [f"{named(row.title)}_s" for study in studies for row in plan_of(study).expanded_rows()]
 
 
-def rows_of(study: str, name: str, seed: int, data: Any) -> list[tuple[dict[str, Any], Any]]:
+def rows_of(
+    study: str, name: str, seed: int, data: Any, criteria: Sequence[str] = tuple(METRICS)
+) -> list[tuple[dict[str, Any], Any]]:
     """Run a study on one data set, or what its store lacks; return its rows."""
     part: dict[str, Any] = {"name": f"{study}-{name}", "datasets": [name], "seed": seed}
     plan = plan_of(study).model_copy(update=part)
     PARTS.mkdir(exist_ok=True)
     with Store(PARTS / "studies.sqlite") as store:
         run_study(plan, store, data_dir=data, n_jobs=1, allow_missing=False)
-        return rows(store.results(plan.name))
+        return rows(store.results(plan.name), criteria)
 
 
-def rows(results: StudyResults) -> list[tuple[dict[str, Any], Any]]:
+def rows(results: StudyResults, criteria: Sequence[str]) -> list[tuple[dict[str, Any], Any]]:
     """Return the figures of each way of asking and criterion.
 
     ``MLCL`` is a mean over folds, ``MLCL_sd`` their standard deviation, ``MLCL_off`` says by how
@@ -79,7 +81,8 @@ def rows(results: StudyResults) -> list[tuple[dict[str, Any], Any]]:
         printed = results.published(dataset, way, record["row"])
         took = found.setdefault((way, "seconds"), {})
         took[f"{row}_s"] = record["seconds"] / record["folds"]
-        for criterion, of in record["metrics"].items():
+        for criterion in criteria:
+            of = record["metrics"][criterion]
             figures = found.setdefault((way, criterion), {})
             figures |= {row: of["mean"], f"{row}_sd": of["std"]}
             if criterion in printed:
