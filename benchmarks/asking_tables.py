@@ -13,7 +13,7 @@ from benchmarks._studies import cells_of, rows_of, seconds_of
 
 STUDIES = ("how-to-ask", "time", "supervision", "positives")
 CELLS = cells_of(*STUDIES)
-QUICK = {"study": ("supervision",), "set": ("digits",)}
+QUICK = {"study": ("positives",), "set": ("scene",)}
 NEEDS = ("scene", "yeast", "corel5k")
 TIMES = seconds_of(*STUDIES)
 
