@@ -275,13 +275,14 @@ def markdown(
     shown = values.astype(object)
     best = getattr(values, bold)(axis=0 if rows else 1) if bold else None
     for column in values:
-        texts = ["–" if np.isnan(x) else printed(x, format_ or ".3f") for x in values[column]]  # noqa: RUF001
+        how = format_ or format_of(values[column])
+        texts = ["–" if np.isnan(x) else printed(x, how) for x in values[column]]  # noqa: RUF001
         marked = [False] * len(texts)
         if bold:
             marked = values[column] == (best[column] if rows else best)
         texts = [f"**{x}**" if is_ else x for x, is_ in zip(texts, marked, strict=True)]
         if errors is not None:
-            more = [printed(x, format_ or ".3f") for x in errors[column]]
+            more = [printed(x, how) for x in errors[column]]
             texts = [f"{x} ± {e}" if e != "nan" else x for x, e in zip(texts, more, strict=True)]
         shown[column] = texts
     if varies:
@@ -292,6 +293,12 @@ def markdown(
     lines = [f"| {' | '.join(line)} |" for line in lines]
     rule = f"|{'---|' * len(varies)}{'--:|' * (len(shown.columns) - len(varies))}"
     return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def format_of(values: pd.Series) -> str:
+    """Return the format of a column: counts are whole, others have three decimals."""
+    known = values.dropna()
+    return ",.0f" if (known % 1 == 0).all() and known.abs().max() >= 2 else ".3f"
 
 
 def main_figures(table: pd.DataFrame) -> list[str]:

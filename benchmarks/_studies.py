@@ -100,6 +100,6 @@ def rows(results: StudyResults, criteria: Sequence[str]) -> list[tuple[dict[str,
         for ratio, gains in each.ahead[:-1]:  # the last is that of the plan's seconds
             for amount, gain in zip(amounts, gains, strict=True):
                 if gain is not None and amount in AMOUNTS:
-                    way = f"{each.question} in {ratio:g}, {amount:g} each"
+                    way = f"{each.question} in {ratio:g} at {amount:g} each"
                     found.setdefault((way, "ahead"), {})[named(each.row)] = gain
     return [({"way": way, "criterion": of}, figures) for (way, of), figures in found.items()]
