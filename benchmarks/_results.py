@@ -337,14 +337,13 @@ def arranged(
     return values.dropna(how="all") if rows else values
 
 
-def without_fixed(table: pd.DataFrame, where: str | None) -> pd.DataFrame:
-    """Drop from the index what a page fixed by ``where``, and what these cells have not."""
-    fixed = re.findall(r"([\w-]+)=([^,|]*)(?:,|$)", where or "")
-    names = {name for name, _ in fixed}
+def without_fixed(table: pd.DataFrame, whole: pd.DataFrame) -> pd.DataFrame:
+    """Drop from the index what differs in the whole result, but not in these cells."""
     for name in [*table.index.names]:
-        empty = table.index.get_level_values(name).isna().all() if name else False
-        if (name in names or empty) and table.index.nlevels > 1:
-            table = table.droplevel(name)
+        several = name and whole.index.get_level_values(name).nunique(dropna=False) > 1
+        if several and table.index.nlevels > 1:
+            alike = table.index.get_level_values(name).nunique(dropna=False) == 1
+            table = table.droplevel(name) if alike else table
     return table
 
 
@@ -355,7 +354,7 @@ def of_page(text: str, options: Mapping[str, str]) -> str:
     words = [each.partition("=") for each in options.get("columns", "").split()]
     columns = {figure: (title or figure).replace("_", " ") for figure, _, title in words}
     how = {each: options.get(each) for each in ("across", "bold", "rows", "error")}
-    table = without_fixed(result.table(where), where)
+    table = without_fixed(result.table(where), result.table())
     made = markdown(table, columns, format_=options.get("format"), **how)
     runs = {row["run"] for row in result.rows if within(row, where)}
     sources = [source(result.runs[at]) for at in sorted(runs)]

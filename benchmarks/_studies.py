@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._frame import PARTS
+from complabel.experiments.reports import summarize_study
+from complabel.experiments.reports._asking import asked_points, tickings
 from complabel.experiments.studies import (
     Plan,
     Store,
@@ -16,8 +18,6 @@ from complabel.experiments.studies import (
     read_plan,
     run_study,
 )
-from complabel.experiments.reports import summarize_study
-from complabel.experiments.reports._asking import asked_points, tickings
 from complabel.metrics import METRICS
 
 HERE = Path(__file__).parent

@@ -3,7 +3,7 @@
 Starts have the rates of the paper: "random" is the paper's start, "prior" begins at scores of 1/K.
 Rates are "auto", which ``fit`` chooses by held-out complementary labels, and the paper's three.
 Labels are uniform; each draw has folds of its own. Figures are average precision on test rows
-("worst" of a fold), the share of fits with a dead label (mean score below .01), the training loss without
+("worst" of a fold), the share of fits with a dead label (mean score below .01), the loss without
 weight decay, the log-likelihood of held-out complementary labels, and the rate. A draw of
 "simulated" are two problems, which differ in size, labels, signal and scale.
 """

@@ -1,7 +1,7 @@
 """Do the theorems of the paper hold, and what do their matrices do?
 
 Cells: "survey" counts statements over random distributions, "simulation" fits methods to more and
-more items, a data set is where MLCL learns with each matrix. The code is that of ``research.theory``
+more items, a data set is where MLCL learns with each matrix. The code is ``research.theory``
 (``python -m research.theory`` draws all of it).
 """
 
@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from research.theory import run_theory, survey_theory
 from research.theory._real_data import compare_fold, matrix_costs
 from research.theory._tally import Tally

@@ -1,11 +1,10 @@
-"""What the pages about the theory work out by hand, and what is stored, is what the code computes."""
+"""What the pages about the theory work out by hand or store is what the code computes."""
 
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks._results import read
 from research.theory import (
     JointDistribution,
     check_consistency,
@@ -14,6 +13,7 @@ from research.theory import (
 )
 from research.theory._simulation import simulate_once
 
+from benchmarks._results import read
 from complabel.transition import uniform_transition
 
 EVIDENCE = Path(__file__).parents[3] / "docs" / "evidence"
