@@ -11,6 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pandas as pd
 
 from benchmarks._results import CHECKOUT, read
@@ -49,8 +51,6 @@ def column(studies: str, criterion: str, figure: str) -> pd.Series:
 
 def bars(means: pd.Series, truth: float, path: Path) -> None:
     """Draw bars for scene."""
-    import matplotlib.pyplot as plt
-
     found = {**{title: means["scene", way] for way, title in WAYS.items()}, TRUTH: truth}
     colours = [INK, ACCENT, INK, ACCENT, ACCENT, ACCENT, "none"]
     # Words stand above each bar, so the picture is narrow and its letters stay large on a phone.
@@ -70,7 +70,9 @@ def bars(means: pd.Series, truth: float, path: Path) -> None:
 def curves(means: pd.Series, answers: pd.Series, truth: pd.Series, path: Path) -> None:
     """Draw average precision against answers, a panel for each data set."""
     names = [*dict.fromkeys(answers.index.get_level_values("set"))]
-    figure, panels = panels_of(len(names))
+    figure, panels = plt.subplots(
+        1, len(names), figsize=(3.2 * len(names), 3.9), layout="constrained"
+    )
     for axes, name in zip(panels, names, strict=True):
         for (title, ways), (colour, marker) in zip(CURVES.items(), LINES, strict=True):
             points = answers[name][ways], means[name][ways]
@@ -83,7 +85,9 @@ def curves(means: pd.Series, answers: pd.Series, truth: pd.Series, path: Path) -
 def times(means: pd.Series, truth: pd.Series, path: Path) -> None:
     """Draw average precision against time, for several times that ticking takes."""
     names = [*dict.fromkeys(means.index.get_level_values("set"))]
-    figure, panels = panels_of(len(names))
+    figure, panels = plt.subplots(
+        1, len(names), figsize=(3.2 * len(names), 3.9), layout="constrained"
+    )
     look: dict[str, Any] = {"markersize": 4, "linewidth": 1.6}
     for axes, name in zip(panels, names, strict=True):
         of = means[name]
@@ -96,13 +100,6 @@ def times(means: pd.Series, truth: pd.Series, path: Path) -> None:
         finish(axes, name, truth[name], "time, as yes/no answers\nfor each item")
         axes.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
     save(figure, path, panels)
-
-
-def panels_of(count: int) -> tuple[Any, Any]:
-    """Return a picture with so many panels."""
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(1, count, figsize=(3.2 * count, 3.9), layout="constrained")
 
 
 def finish(axes: Any, name: str, truth: float, across: str) -> None:
@@ -129,8 +126,6 @@ def save(figure: Any, path: Path, panels: Any = None) -> None:
 
 def main() -> None:
     """Draw all three."""
-    import matplotlib as mpl
-
     docs, precision = CHECKOUT / "docs", "average_precision"
     one_each = column("how-to-ask|positives", precision, "Selection_likelihood")
     in_time = column("time", precision, "Selection_likelihood")
