@@ -129,7 +129,7 @@ def test_a_text_that_names_no_figure_or_several_is_refused(stored, text):
 
 
 def test_a_table_has_a_row_for_each_figure_and_no_factor_that_the_cells_share(stored):
-    """Deviations stand beside their figure; what no cell has, and what a page fixes, is left out."""
+    """Deviations stand beside their figure; a factor that a page fixes is left out."""
     more = [
         {"set": "a", "way": way, "draw": 0, "figures": {"fit": fit, "fit_sd": 0.125, "hits": 7}}
         for way, fit in (("yes", 0.75), ("no", 0.5))
