@@ -15,6 +15,7 @@ PAGES = [
     *sorted(page for page in DOCS.glob("*.md") if page.stem != "commands"),  # which is made
     *sorted((DOCS / "evidence").glob("*.md")),
 ]
+TABLE = re.compile(r"^[`:]{3,}\{results\} (.+)\n((?::.*\n)*)", flags=re.MULTILINE)
 ROLE = re.compile(r"\{value\}`([^`]+)`")
 CITED = re.compile(r'\[([^\]]+)\]\([^\s)]+ "([^"]+)"\)')  # in README, which no site builds
 FIGURE = re.compile(
@@ -52,6 +53,9 @@ def test_a_figure_names_where_it_comes_from(page):
 
     for spec in ROLE.findall(text):
         assert _results.figure(spec)
+    for spec, options in TABLE.findall(text):
+        how = dict(re.findall(r"^:(\w+): *(.*)$", options, flags=re.MULTILINE))
+        assert _results.of_page(spec, how).startswith("|")
     assert not wrong(text)
     found = typed(text)
     assert (OLD in text) == bool(found), found
