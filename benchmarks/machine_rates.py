@@ -3,7 +3,7 @@
 The worlds and the questions are those of ``machines``, 40 draws. "ours" are intervals of 95 % of
 ``audit_machine``; "ppi" are prediction-powered ones: within a stratum the machine says one word, so
 they rest on plain shares, weighted by pairs, and recall, a ratio, on the delta method. "pairs" is
-the rate over all pairs, "five" are the five labels whose rate is least. "width" is that of all pairs.
+the rate over all pairs, "five" are the five labels whose rate is least. "width" is of all pairs.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.machines import SETS, Array, against, holding, rounds_of, world
 from benchmarks.machines import NEEDS as NEEDS
+from benchmarks.machines import SETS, Array, against, holding, rounds_of, world
 from complabel.answers import Answers
 from complabel.frequencies import audit_machine
 
