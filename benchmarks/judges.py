@@ -67,9 +67,9 @@ def measure(*, draw: int, criteria: int, **_: Any) -> Any:
         ways = {
             "judge alone": (q, np.stack([q, q], 1), 0),
             "recipe": (*by_verdict, len(pairs[0])),
-            "recipe, random": (*at_random, 100 * criteria),
+            "random recipe": (*at_random, 100 * criteria),
             "audit": (*ours(answers_to(Y, *pairs), judge), len(pairs[0])),
-            "audit, rounds": (*ours(two, judge), 200),
+            "audit in rounds": (*ours(two, judge), 200),
         }
         for way, (values, ends, n) in ways.items():
             off, width = ((values - truth) ** 2).mean(), np.ptp(ends, axis=1).mean()

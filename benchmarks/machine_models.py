@@ -4,9 +4,9 @@ The machine is a classifier that learned from the true labels of a few items, as
 answers about all other items with 0 and 1. A third of these items are kept for the test. People who
 do not err answer yes/no questions about the rest, half of them where the machine says yes. At most
 4,000 items of a set are taken. Figures are the average precision of labels of each item, on the
-test items: of a fit to "people" alone; of a fit to the "machine", as if it were right; of a fit to
-all answers with rates of mistakes that are found ("auto"); of ridge regression on the machine's
-labels, with people's answers in their place and the penalty by generalized cross-validation; and of
+test items: of a fit to "people" alone; of a fit to the machine's answers "as_true"; of a fit to all
+answers with rates of mistakes that are found ("auto"); of ridge regression on the machine's labels,
+with people's answers in their place and the penalty by generalized cross-validation; and of
 ``fit_beside_machine`` ("ours"), with the weight that it found, and its processor seconds.
 """
 
@@ -65,7 +65,7 @@ def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
     learner = SelectionLikelihoodClassifier(random_state=0)
     auto = SelectionLikelihoodClassifier(missed="auto", invented="auto", random_state=0)
     both = Answers.concatenate([people, machine])
-    fits = {"people": (learner, people), "machine": (learner, machine), "auto": (auto, both)}
+    fits = {"people": (learner, people), "as_true": (learner, machine), "auto": (auto, both)}
     decisions = {
         name: model.fit(X, answers).decision_function(X_test)
         for name, (model, answers) in fits.items()

@@ -5,10 +5,10 @@ mistakes depend on the item; it says 1.15 times as many labels as these items ha
 too many. The machine "model" errs as often as a language model did (``_sets.model_of``). A person
 who does not err answers questions that are drawn by what the machine says: at once, half of them
 where it says yes, or in three "rounds". Figures are root mean square errors of frequencies, means
-over draws: of the machine's own shares; of PPI++ label by label (Angelopoulos et al. 2023, which is
-here the same as plain shares in both strata); of Rogan and Gladen's correction by two rates over
-all labels; and of ``estimate_label_frequencies`` ("ours"), also with the machine's probabilities,
-by which its questions are then drawn, too ("scores"). Of our intervals of 95 %, "held" is how many
+over draws: of the machine's own shares ("raw"); of PPI++ label by label (Angelopoulos et al. 2023),
+here the same as plain shares in both strata; of Rogan and Gladen's correction by two rates over all
+labels; and of ``estimate_label_frequencies`` ("ours"), also with the machine's probabilities, by
+which its questions are then drawn, too ("scores"). Of our intervals of 95 %, "held" is how many
 hold, "worst" how many do of the worst label. The machine "none" is random questions alone.
 """
 
@@ -149,7 +149,7 @@ def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
     found = {"ours": found.pop("rmse"), **found}
     if said is not None:
         errors = off(others, truth).mean(axis=0)
-        found |= {"machine": off(said.mean(axis=0), truth), "ppi": errors[0]}
+        found |= {"raw": off(said.mean(axis=0), truth), "ppi": errors[0]}
         found |= {"rogan_gladen": errors[1], "scores": summary(by_scores, truth)["rmse"]}
         found["seconds"] = seconds
     return found

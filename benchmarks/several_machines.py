@@ -50,13 +50,13 @@ def several() -> tuple[Array, dict[str, Any]]:
     said, mean = np.array(scores) >= 0.5, np.mean(scores, axis=0)
     return Y[rest], {
         "mean": (mean, ()),
-        "mean, clipped": (np.clip(mean, 0.05, 0.95), ()),
+        "mean clipped": (np.clip(mean, 0.05, 0.95), ()),
         "majority": ((said.sum(axis=0) >= 2) * 1.0, ()),
         "the first": (scores[0], ()),
         "several": (scores, ()),
-        "several, rounds": (scores, ROUNDS),
-        "yes and no of several": ([*(1.0 * said)], ()),
-        "yes and no of several, rounds": ([*(1.0 * said)], ROUNDS),
+        "several in rounds": (scores, ROUNDS),
+        "yes and no": ([*(1.0 * said)], ()),
+        "yes and no in rounds": ([*(1.0 * said)], ROUNDS),
     }
 
 
