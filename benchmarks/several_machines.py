@@ -10,7 +10,8 @@ clipped to .05 to .95; the majority; the first machine; and all as several machi
 Of scene, ten machines stand alone, in three rounds. Three lie: one says the contrary, one says
 another label's, and one says the contrary of every other label. Others say yes and no by chance,
 are constant for two labels, or give scores. Figures are the root mean square error of frequencies,
-how many intervals of 95 % hold (on average, and of the worst label), and their width.
+how many intervals of 95 % hold (on average, and of the worst label), their width, the standard
+error over draws, and the error without a machine ("none").
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def odd_ones(data: Any) -> tuple[Array, dict[str, Any]]:
 def measure(*, draw: int, data: Any, **cell: str) -> Any:
     """Return the error of each way, and how its intervals hold."""
     Y, ways = odd_ones(data) if cell["set"] == "scene" else several()
-    n, rows = N_DRAWS[cell["set"]], []
+    n, rows, none = N_DRAWS[cell["set"]], [], np.nan
     for way, (machine, sizes) in ({"no machine": (None, ())} | ways).items():
         found = []
         for each in range(n * draw, n * (draw + 1)):
@@ -93,5 +94,7 @@ def measure(*, draw: int, data: Any, **cell: str) -> Any:
             found.append(ours(drawn, machine))
         figures = summary(found, Y.mean(axis=0))
         errors = off([values for values, _ in found], Y.mean(axis=0))
-        rows.append(({"way": way}, figures | {"error": errors.std(ddof=1) / np.sqrt(n)}))
+        none = figures["rmse"] if machine is None else none
+        more = {"error": errors.std(ddof=1) / np.sqrt(n), "none": none}
+        rows.append(({"way": way}, figures | more))
     return rows
