@@ -13,6 +13,7 @@ with people's answers in their place and the penalty by generalized cross-valida
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,14 +46,8 @@ def world(name: str, share: float, data: Any, draw: int) -> tuple[Array, ...]:
 
 def named(answers: Answers, name: str) -> Answers:
     """Return answers of an annotator."""
-    return Answers.from_arrays(
-        relevant=answers.relevant,
-        absent=answers.absent,
-        question="asked",
-        item=answers.item,
-        n_items=answers.n_items,
-        annotator=[name] * answers.n_answers,
-    )
+    first = np.zeros(answers.n_answers, dtype=np.intp)
+    return replace(answers, annotator=first, annotator_names=(name,))
 
 
 def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:

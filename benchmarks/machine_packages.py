@@ -10,70 +10,68 @@ intervals of 95 % hold. A package that is not installed has no figure.
 
 from __future__ import annotations
 
-import importlib.util
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from benchmarks.machines import NEEDS as NEEDS
 from benchmarks.machines import SETS, Array, against, ours, summary, world
-from complabel.answers import Answers
 
 CELLS = {"set": SETS, "machine": ("model", "10%")}
-QUICK = {"set": ("digits",), "machine": ("model",)}
-N_DRAWS = 20
+QUICK, N_DRAWS = {"set": ("digits",), "machine": ("model",)}, 20
 
 
-def ppi_python(answers: Answers, machine: Array) -> tuple[Array, Array]:
-    """Return frequencies and intervals; each stratum has as many answers as it has pairs."""
+def ppi_python(true: Array, items: Array, said: Array) -> Any:
+    """Return a frequency and its interval; each stratum has as many answers as it has pairs."""
     from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
 
-    told = answers.statements()
-    values, ends = machine.mean(axis=0).astype(float), np.tile([0.0, 1.0], (machine.shape[1], 1))
-    for k in range(machine.shape[1]):
-        at = told.label == k
-        f, said = machine[told.item[at], k].astype(float), machine[:, k].astype(float)
-        if at.sum() < 2 or f.std() == 0:
-            continue
-        q = (said > 0.5).mean()
-        w = np.where(f > 0.5, q / max((f > 0.5).sum(), 1), (1 - q) / max((f <= 0.5).sum(), 1))
-        given = (told.applies[at].astype(float), f, said)
-        values[k] = np.ravel(ppi_mean_pointestimate(*given, w=w))[0]
-        ends[k] = np.ravel(ppi_mean_ci(*given, alpha=0.05, w=w))
-    return np.clip(values, 0, 1), np.clip(ends, 0, 1)
+    f, q = said[items], (said > 0.5).mean()
+    if len(f) < 2 or f.std() == 0:
+        return None
+    w = np.where(f > 0.5, q / max((f > 0.5).sum(), 1), (1 - q) / max((f <= 0.5).sum(), 1))
+    value = np.ravel(ppi_mean_pointestimate(true, f, said, w=w))[0]
+    return value, np.ravel(ppi_mean_ci(true, f, said, alpha=0.05, w=w))
 
 
-def glide(answers: Answers, machine: Array) -> tuple[Array, Array]:
-    """Return frequencies and intervals by strata of the machine's yes and no."""
+def glide(true: Array, items: Array, said: Array) -> Any:
+    """Return a frequency and its interval, by strata of the machine's yes and no."""
     from glide.estimators import StratifiedPPIMeanEstimator
 
-    told = answers.statements()
-    values, ends = machine.mean(axis=0).astype(float), np.tile([0.0, 1.0], (machine.shape[1], 1))
-    for k in range(machine.shape[1]):
-        at, said = told.label == k, machine[:, k].astype(float)
-        true = np.full(len(said), np.nan)
-        true[told.item[at]] = told.applies[at]
-        try:
-            found = StratifiedPPIMeanEstimator().estimate(true, said, (said > 0.5).astype(int))
-        except ValueError:
-            continue
-        of_it = found.confidence_interval
-        values[k], ends[k] = of_it.mean, (of_it.lower_bound, of_it.upper_bound)
+    known = np.full(len(said), np.nan)
+    known[items] = true
+    try:
+        found = StratifiedPPIMeanEstimator().estimate(known, said, (said > 0.5).astype(int))
+    except ValueError:
+        return None
+    of = found.confidence_interval
+    return of.mean, (of.lower_bound, of.upper_bound)
+
+
+def by_label(estimate: Any, answers: Any, machine: Array) -> tuple[Array, Array]:
+    """Return frequencies and intervals; the machine's share where there is no estimate."""
+    told, machine = answers.statements(), machine.astype(float)
+    values, ends = machine.mean(axis=0), np.tile([0.0, 1.0], (machine.shape[1], 1))
+    for k, said in enumerate(machine.T):
+        at = told.label == k
+        found = estimate(told.applies[at].astype(float), told.item[at], said)
+        if found:
+            values[k], ends[k] = found
     return np.clip(values, 0, 1), np.clip(ends, 0, 1)
 
 
 def measure(*, draw: int, data: Any, **cell: str) -> dict[str, float]:
     """Return the error of each package and of ours, and how many intervals hold."""
     Y, p, said = world(cell["set"], cell["machine"], data)
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[Any]] = {"ours": [], "scores": []}
     for each in range(N_DRAWS * draw, N_DRAWS * (draw + 1)):
-        answers, by_scores = (against(Y, of, (200,), each) for of in (said, p))
-        found.setdefault("ours", []).append(ours(answers, said))
-        found.setdefault("scores", []).append(ours(by_scores, p))
-        if importlib.util.find_spec("ppi_py"):
-            found.setdefault("ppi_python", []).append(ppi_python(answers, said))
-        if importlib.util.find_spec("glide"):
-            found.setdefault("glide", []).append(glide(answers, p))
+        answers = against(Y, said, (200,), each)
+        found["ours"].append(ours(answers, said))
+        found["scores"].append(ours(against(Y, p, (200,), each), p))
+        if find_spec("ppi_py"):
+            found.setdefault("ppi_python", []).append(by_label(ppi_python, answers, said))
+        if find_spec("glide"):
+            found.setdefault("glide", []).append(by_label(glide, answers, p))
     of_all = {name: summary(each, Y.mean(axis=0)) for name, each in found.items()}
     errors = {name: each["rmse"] for name, each in of_all.items()}
     return errors | {f"{name}_held": each["held"] for name, each in of_all.items()}

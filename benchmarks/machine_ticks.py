@@ -36,16 +36,14 @@ def filled_in(Y: Array, items: Array, drawn: Any = "random") -> Answers:
     return Answers.from_arrays(relevant=Y[items], absent=1 - Y[items], **about)
 
 
-def forms(Y: Array, machine: Array, n: int, draw: int) -> Answers:
-    """Ask for n forms in two rounds, by what the machine says."""
-    found = filled_in(Y, np.empty(0, dtype=np.intp), "")
-    for rnd, size in enumerate((n // 2, n - n // 2)):
-        of: Any = {"against": machine, "random_state": [draw, 3, rnd]}
-        table = suggest_questions(found, size, kind="ticked", **of).drop_duplicates("answer_id")
-        items = table["item"].to_numpy()
-        drawn = [opened(*each, "") for each in zip(table["drawn"], items.tolist(), strict=True)]
-        found = Answers.concatenate([found, filled_in(Y, items, drawn)])
-    return found
+def with_forms(Y: Array, machine: Array, n: int, seed: Any, found: Any = None) -> Answers:
+    """Return what was found, and n more forms, drawn by what the machine says."""
+    found = filled_in(Y, np.empty(0, dtype=np.intp), "") if found is None else found
+    how: Any = {"against": machine, "random_state": seed}
+    table = suggest_questions(found, n, kind="ticked", **how).drop_duplicates("answer_id")
+    items = table["item"].to_numpy()
+    drawn = [opened(*each, "") for each in zip(table["drawn"], items.tolist(), strict=True)]
+    return Answers.concatenate([found, filled_in(Y, items, drawn)])
 
 
 def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
@@ -56,9 +54,10 @@ def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
     found: dict[str, list[Any]] = {}
     for each in range(many * draw, many * (draw + 1)):
         items = np.random.default_rng([each, 4]).permutation(len(Y))
+        first = with_forms(Y, machine, m // 2, [each, 3, 0])
         ways = {
             "yes_no": against(Y, machine, (n // 2, n - n // 2), each),
-            "forms": forms(Y, machine, m, each),
+            "forms": with_forms(Y, machine, m - m // 2, [each, 3, 1], first),
             "random": filled_in(Y, items[:m]),
             "fewer": filled_in(Y, items[: n // 2]),
         }

@@ -47,11 +47,13 @@ def world(name: str, machine: str, data: Any) -> tuple[Array, Any, Any]:
     return machine_of(name, str(data), float(machine[:-1]) / 100)
 
 
-def against(Y: Array, machine: Any, sizes: Iterable[int], draw: Any, **how: Any) -> Answers:
-    """Ask by what a machine, or several, say, in rounds of these sizes."""
+def against(
+    Y: Array, machine: Any, sizes: Iterable[int], draw: Any, found: Any = None, **how: Any
+) -> Answers:
+    """Ask by what a machine, or several, say, in rounds of these sizes; after what was found."""
     rng = np.random.default_rng([draw, 2]) if isinstance(draw, int) else draw
     none = np.empty(0, dtype=np.intp)
-    found = answers_to(Y, none, none)
+    found = answers_to(Y, none, none) if found is None else found
     for size in sizes:
         table = suggest_questions(found, size, against=machine, random_state=rng, **how)
         items, labels = (np.asarray(table[of]).astype(np.intp) for of in ("item", "label"))

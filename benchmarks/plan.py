@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.machines import Array, world
+from benchmarks.machine_ticks import with_forms
+from benchmarks.machines import Array, against, world
 from complabel.answers import Answers
-from complabel.asking import plan_answers, suggest_questions
+from complabel.asking import plan_answers
 from complabel.frequencies import audit_machine
 
 CELLS = [
@@ -32,20 +33,11 @@ NEEDS, FIRST = ("scene", "yeast"), {"asked": (50, 200), "ticked": (10, 40)}
 MOST, N_DRAWS = 4000, 3
 
 
-def more(Y: Array, machine: Array, so_far: Answers | None, n: int, kind: str, rng: Any) -> Answers:
+def more(Y: Array, machine: Array, found: Any, n: int, kind: str, rng: Any) -> Answers:
     """Return the answers so far and n more questions or forms, drawn by what the machine says."""
-    names: Any = {
-        "items": [f"i{at}" for at in range(len(Y))],
-        "label_names": [f"l{at}" for at in range(Y.shape[1])],
-    }
-    nothing = Answers.from_table({"item": [], "label": []}, **names)
-    known = nothing if so_far is None else so_far
-    table = suggest_questions(known, n, kind=kind, against=machine, random_state=rng)
-    table = table[table["answer"].isna()].copy()
-    place = [table[each].str[1:].astype(int) for each in ("item", "label")]
-    table["answer"] = np.where(Y[place[0], place[1]] > 0, "yes", "no")
-    asked = Answers.from_table(table, **names)
-    return asked if so_far is None else Answers.concatenate([so_far, asked])
+    if kind == "ticked":
+        return with_forms(Y, machine, n, rng, found)
+    return against(Y, machine, (n,), rng, found)
 
 
 def sitting(Y: Array, machine: Array, within: float, draw: int, kind: str) -> tuple[float, Any]:
