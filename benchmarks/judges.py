@@ -65,17 +65,19 @@ def measure(*, draw: int, criteria: int, **_: Any) -> Any:
         *at_random, _ = recipe(Y, judge, rng, halves=False)
         two = against(Y, judge, (80, 120), seed)
         ways = {
-            "judge alone": (q, np.stack([q, q], 1), 0),
+            "judge alone": (q, None, 0),
             "recipe": (*by_verdict, len(pairs[0])),
             "random recipe": (*at_random, 100 * criteria),
             "audit": (*ours(answers_to(Y, *pairs), judge), len(pairs[0])),
             "audit in rounds": (*ours(two, judge), 200),
         }
         for way, (values, ends, n) in ways.items():
-            off, width = ((values - truth) ** 2).mean(), np.ptp(ends, axis=1).mean()
-            rows.setdefault(way, []).append((n, off, holding(ends, truth).mean(), width))
+            row = [n, ((values - truth) ** 2).mean()]
+            if ends is not None:
+                row += [holding(ends, truth).mean(), np.ptp(ends, axis=1).mean()]
+            rows.setdefault(way, []).append(row)
     names = ("answers", "squares", "held", "width")
     return [
-        ({"way": way}, dict(zip(names, np.mean(each, axis=0), strict=True)))
+        ({"way": way}, dict(zip(names, np.mean(each, axis=0), strict=False)))
         for way, each in rows.items()
     ]

@@ -6,9 +6,10 @@ in rounds of 80, 60 and 60; in February half as many, in rounds of 40, 30 and 30
 changed; or a new version "misses" .25 more of half of the labels, "invents" (the odds that its yes
 are wrong are 3.3 times as great), or both ("worse"; "shared": with 500 items in both months); or
 the log-odds of each frequency of the "items" have moved by a standard deviation of .7. Of the
-audits of "january", of February "with" January's answers, "alone", and "pooled" as if nothing had
-changed, figures are the error of frequencies, how many intervals of 95 % hold ("_held"), and their
-width ("_width"); and whether it said that the machine, the items, or one of them changed.
+audits of "january", of February with January's answers ("both"), "alone", and "pooled" as if
+nothing had changed, figures are the error of frequencies, how many intervals of 95 % hold
+("_held"), and their width ("_width"); and whether it said that the machine, the items, or one of
+them changed.
 
 A "year" has twelve months with rounds of 60 and 40, each beside the one before. In the fifth the
 machine changes ("misses"), in the ninth the items: whether each was found, and how many of the
@@ -88,7 +89,7 @@ def pair(draw: int, what: str) -> dict[str, float]:
     both = audit_machine(*february[:2], before=before, same_items=first is not None)
     audits = {
         "january": (audit_machine(*january[:2]), january[2]),
-        "with": (both, february[2]),
+        "both": (both, february[2]),
         "alone": (audit_machine(*february[:2]), february[2]),
         "pooled": (pooled(*february, *january, world.rng), february[2]),
     }
