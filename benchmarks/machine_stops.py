@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.machines import against, holding, ours, world
+from benchmarks.machines import Array, against, holding, ours, world
 
 CELLS = {"set": ("digits", "scene", "yeast", "corel5k:15"), "machine": ("model", "10%")}
 QUICK = {"set": ("digits",), "machine": ("10%",)}
@@ -26,12 +26,13 @@ def measure(*, draw: int, data: Any, **cell: str) -> Any:
     """Return what holds, for each rule."""
     Y, _, said = world(cell["set"], cell["machine"], data)
     truth, of_machine, label = Y.mean(axis=0), said.mean(axis=0), said.sum(axis=0).argmax()
-    ends = np.array(
-        [
-            [ours(against(Y, said, LOOKS[: at + 1], each), said)[1] for at in range(len(LOOKS))]
-            for each in range(N_DRAWS * draw, N_DRAWS * (draw + 1))
-        ]
-    )  # (draws, looks, K, 2)
+    found: list[Array] = []
+    for each in range(N_DRAWS * draw, N_DRAWS * (draw + 1)):
+        rng, answers = np.random.default_rng([each, 2]), None
+        for size in LOOKS:
+            answers = against(Y, said, (size,), rng, answers)
+            found.append(ours(answers, said)[1])
+    ends = np.reshape(found, (N_DRAWS, len(LOOKS), *found[0].shape))  # (draws, looks, K, 2)
     held = holding(ends, truth)
     low, high = ends[:, :, label].transpose(2, 0, 1)
     rules = {
