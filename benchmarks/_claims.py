@@ -71,17 +71,24 @@ def sentence(name: str) -> str:
 
 
 def markdown(about: str) -> str:
-    """Return the claims about one part of the evidence, a row for each."""
+    """Return the claims about one part of the evidence, a row for each; "summary" counts all."""
+    if about == "summary":
+        missed = sum(claim.missed for claim in claims())
+        old = sum(claim.transcribed() for claim in claims())
+        return (
+            f"{len(claims())} claims: {len(claims()) - missed} hold, {missed} goals are missed."
+            f" {old} rest on figures that an older page printed, and say so."
+        )
+    found = sorted((claim for claim in claims() if claim.about == about), key=lambda c: c.missed)
     lines = ["| claim | | data | kept by |", "|---|---|---|---|"]
-    for claim in claims():
-        if claim.about != about:
-            continue
-        text = f"[{claim.text()}]({claim.page})" if claim.page else claim.text()
-        word = "holds" if claim.is_true() else "**missed**"
-        age = " (of an older page)" * claim.transcribed()
-        tests = ", ".join(f"`{each}`" for each in claim.tests)
-        lines.append(f"| {text} | {word}{age} | {'held out' * claim.held_out} | {tests} |")
-    return "\n".join(lines)
+    for claim in found:
+        text = f"{claim.text()} ([page]({claim.page}))" if claim.page else claim.text()
+        word = "**missed**" if claim.missed else "holds"
+        age = " (older page)" * claim.transcribed()
+        tests = ", ".join(f"`{each.removeprefix('tests/')}`" for each in claim.tests)
+        data = "held out" if claim.held_out else ""
+        lines.append(f"| {text} | {word}{age} | {data} | {tests} |")
+    return "\n".join(lines) if found else ""
 
 
 def main() -> int:

@@ -1,42 +1,51 @@
-"""The field's methods for one named label that applies, beside the exact fit.
+"""Is the exact fit of one named positive for each item ahead of the field's methods?
 
-Sets, draws and splits are those of `positives.py`: somebody names one label that applies for each
-of two thirds of the items, and average precision is that on the other third. Each rival is a linear
-map. Its settings are found one after the other: the scaling of features and the penalty, then each
-other parameter of its grid. The best are those for which held-out positives rank highest (mean
-reciprocal rank, in the first `--held` of three folds; at most `--most` items choose). ROLE needs to
-know the number of labels per item, and is given it. "fit" is SelectionLikelihoodClassifier: as it
-is, with the number of labels per item given ("told"), and beside 200 yes/no questions ("asked").
+Sets, draws and splits are those of `positives`: somebody names one label that applies for each of
+two thirds of the items, and average precision is that on the other third. Each rival's settings
+are found one after the other: the scaling of features and the penalty, then each other parameter
+of its grid. The best are those for which held-out positives rank highest (mean reciprocal rank, in
+the first of three folds; at most 2,000 items choose). ROLE needs to know the number of labels per
+item, and is given it.
 
-With `--network 64`, all are networks with a hidden layer of 64 units, in one loop of training;
-"exact" is NetworkLikelihoodClassifier, tuned as the rivals are, and with the number of labels per
-item given it is "exact-told".
+"linear": maps; "fit" is SelectionLikelihoodClassifier as it is, "told" has the number of labels per
+item, and "asked" 200 yes/no questions beside. "network": a hidden layer of 64 units in one loop of
+training; "exact" is NetworkLikelihoodClassifier, tuned as the rivals are, and "exact_told" has the
+number of labels per item.
 """
 
 from __future__ import annotations
 
-import argparse
-import warnings
 from typing import Any
 
 import numpy as np
 import torch
 
-from benchmarks._sets import of_set, over_largest, standardized
-from benchmarks.positives import ASKED, reciprocal_rank
-from complabel._training import one_thread
+from benchmarks._sets import over_largest, standardized
+from benchmarks.positives import SETS, asked, fitted, halves, named, reciprocal_rank
 from complabel.answers import Answers
 from complabel.experiments.methods import POSITIVE_METHODS
-from complabel.methods import NetworkLikelihoodClassifier, SelectionLikelihoodClassifier
+from complabel.methods import NetworkLikelihoodClassifier
 from complabel.metrics import average_precision
-from complabel.simulate import draw_answers, draw_propensities
 
-SETS = ("scene", "yeast", "corel5k", "mirflickr", "digits")
-OURS = ("fit", "told", "asked")
+RIVALS = (*POSITIVE_METHODS,)
+OF_NETWORKS = ("an", "em-apl", "role", "large-loss", "hill", "splc", "exact", "exact-told")
+CELLS = [
+    *({"map": "linear", "set": name, "bias": bias} for name in SETS[1:] for bias in (0, 1, 2)),
+    *({"map": "network", "set": "digits", "bias": bias} for bias in (0, 1, 2)),
+]
+DRAWS, NEEDS = 2, SETS[2:]
+QUICK = {"map": ("linear",), "set": ("digits",), "bias": (0,)}
+HELD, MOST = 1, 2000
 EXACT = ("exact", "exact-told")
 SETTINGS: dict[str, Any] = {"device": "cpu", "random_state": 0}
 # The penalty of the exact likelihood is that of the optimizer, so that it has other values.
 OF_EXACT = {"weight_decay": (1.0, 0.1, 0.01, 1e-3, 1e-4), "learning_rate": (0.001, 0.01)}
+
+
+def network(d: int, n_labels: int) -> torch.nn.Module:
+    """Return a network with a hidden layer of 64 units."""
+    hidden = torch.nn.Linear(d, 64)
+    return torch.nn.Sequential(hidden, torch.nn.ReLU(), torch.nn.Linear(64, n_labels))
 
 
 def scores_of(name: str, settings: dict[str, Any], X: Any, y: Answers, Z: Any) -> Any:
@@ -86,76 +95,28 @@ def tuned(
     return best, settings
 
 
-def measure(
-    X: Any, Y: Any, bias: float, seed: int, methods: list[str], held: int, most: int
-) -> list[float]:
+def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
     """Return the average precision of each method."""
-    order = np.random.default_rng(seed).permutation(len(Y))
-    of, other = np.split(order, [2 * len(order) // 3])
-    w = draw_propensities(Y.shape[1], bias, random_state=seed)
-    answers = draw_answers(Y[of], question="positive", propensities=w, random_state=seed)
+    X, Y, of, other = halves(cell["set"], data, draw)
+    answers = named(Y[of], cell["bias"], draw)
     known = float(Y[of].sum(axis=1).mean())
     scaled = [standardized(X), over_largest(X)]
-    places = np.random.default_rng([seed, 3]).permutation(len(of))[:most]
-    folds = np.array_split(np.arange(len(places)), 3)[:held]
-    found = []
-    for name in methods:
-        if name in OURS:
-            found.append(ours(name, X[of], Y[of], answers, X[other], Y[other], known, seed))
-            continue
+    places = np.random.default_rng([draw, 3]).permutation(len(of))[:MOST]
+    folds = np.array_split(np.arange(len(places)), 3)[:HELD]
+    of_network = {"network": network, "learning_rate": min(OF_EXACT["learning_rate"])}
+    found = {}
+    for name in RIVALS if cell["map"] == "linear" else OF_NETWORKS:
         fixed = {"cardinality": known} if name in ("role", "exact-told") else {}
-        if "network" in SETTINGS:
-            fixed["learning_rate"] = min(OF_EXACT["learning_rate"])
+        if cell["map"] == "network":
+            fixed |= of_network
         few = [each[of][places] for each in scaled]
         best, settings = tuned(name, few, answers[places], folds, fixed)
         scores = scores_of(name, settings, scaled[best][of], answers, scaled[best][other])
-        found.append(average_precision(Y[other], scores))
+        found[name.replace("-", "_")] = average_precision(Y[other], scores)
+    if cell["map"] == "linear":
+        both = Answers.concatenate([answers, asked(Y[of], draw)])
+        ours = {"fit": ("auto", answers), "told": (known, answers), "asked": ("auto", both)}
+        for name, (cardinality, y) in ours.items():
+            p = fitted(X[of], y, cardinality).predict_proba(X[other])
+            found[name] = average_precision(Y[other], p)
     return found
-
-
-def ours(
-    name: str, X: Any, Y: Any, answers: Answers, Z: Any, true: Any, known: float, seed: int
-) -> float:
-    """Return the average precision of the exact fit, with what its name says."""
-    if name == "asked":
-        share = ASKED / len(Y)
-        asked = draw_answers(Y, question="asked", items_share=share, random_state=seed)
-        answers = Answers.concatenate([answers, asked])
-    model = SelectionLikelihoodClassifier(
-        kernel="linear", cardinality=known if name == "told" else "auto", random_state=0
-    )
-    return average_precision(true, model.fit(X, answers).predict_proba(Z))
-
-
-def main() -> None:
-    """Print a row for each set and bias."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", default=[*SETS])
-    parser.add_argument("--biases", type=float, nargs="+", default=[0.0, 1.0, 2.0])
-    parser.add_argument("--methods", nargs="+", default=[*POSITIVE_METHODS, *OURS])
-    parser.add_argument("--draws", type=int, default=1)
-    parser.add_argument("--held", type=int, default=1, choices=(1, 2, 3))
-    parser.add_argument("--most", type=int, default=2000, help="items that choose settings")
-    parser.add_argument("--network", type=int, help="units of a hidden layer")
-    parser.add_argument("--data-dir")
-    given = parser.parse_args()
-    if given.network:
-        SETTINGS["network"] = lambda d, n_labels: torch.nn.Sequential(
-            torch.nn.Linear(d, given.network),
-            torch.nn.ReLU(),
-            torch.nn.Linear(given.network, n_labels),
-        )
-    print(f"| set | bias | {' | '.join(given.methods)} |\n|---|{'--:|' * (len(given.methods) + 1)}")
-    for name in given.sets:
-        X, Y = of_set(name, given.data_dir)
-        for bias in given.biases:
-            how = bias, given.methods, given.held, given.most
-            with one_thread(), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found = [measure(X, Y, how[0], seed, *how[1:]) for seed in range(given.draws)]
-            values = " | ".join(f"{each:.3f}" for each in np.mean(found, axis=0))
-            print(f"| {name} | {bias:g} | {values} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -18,10 +18,9 @@ import numpy as np
 from scipy import special
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 
-from benchmarks._sets import of_set, over_largest, standardized
-from benchmarks.positives import ASKED, PENALTIES
+from benchmarks._sets import over_largest, standardized
+from benchmarks.positives import PENALTIES, asked, fitted, halves
 from complabel.answers import Answers
-from complabel.methods import SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers
 
@@ -47,9 +46,9 @@ def log_loss(Y: Any, p: Any) -> float:
     return float(-np.where(Y == 1, np.log(p), np.log1p(-p)).mean())
 
 
-def calibrated(logits: Any, asked: Answers, other: Any, *, by_label: bool) -> Any:
+def calibrated(logits: Any, judged: Answers, other: Any, *, by_label: bool) -> Any:
     """Return probabilities by a regression of the answers on the logits of their pairs."""
-    said = asked.statements()
+    said = judged.statements()
     n_labels = logits.shape[1]
 
     def columns(z: Any, label: Any) -> Any:
@@ -63,7 +62,7 @@ def calibrated(logits: Any, asked: Answers, other: Any, *, by_label: bool) -> An
     return model.predict_proba(columns(other.ravel(), label))[:, 1].reshape(other.shape)
 
 
-def rivals(X: Any, tags: Any, asked: Answers, of: Any, other: Any, seed: int) -> list[Any]:
+def rivals(X: Any, tags: Any, judged: Answers, of: Any, other: Any, seed: int) -> list[Any]:
     """Return the probabilities (m, K) of each rival."""
     order = np.random.default_rng([seed, 3]).permutation(len(of))
     held, rest = np.split(order, [len(of) // 3])
@@ -77,25 +76,20 @@ def rivals(X: Any, tags: Any, asked: Answers, of: Any, other: Any, seed: int) ->
     logits = special.logit(np.clip(every, 1e-6, 1 - 1e-6))
     inverse = 1 + (np.log(len(of)) - 1) * (2.5 / (tags.sum(axis=0) + 1.5)) ** 0.55
     heavy = weighted(scaled[of], tags, scaled[other], C, inverse)  # by the counts of tags
-    platt = [calibrated(logits[of], asked, logits[other], by_label=by) for by in (False, True)]
+    platt = [calibrated(logits[of], judged, logits[other], by_label=by) for by in (False, True)]
     return [every[other], heavy, *platt]
 
 
 def measure(*, draw: int, data: Any, **cell: str) -> Any:
     """Return the average precision and the log-loss of each method."""
-    X, Y = of_set(cell["set"], data)
-    order = np.random.default_rng(draw).permutation(len(Y))
-    of, other = np.split(order, [2 * len(order) // 3])
+    X, Y, of, other = halves(cell["set"], data, draw)
     exposure = np.random.default_rng([draw, 5]).uniform(0.2, 0.8, Y.shape[1])
     answers = draw_answers(Y[of], question="tagged", exposure=exposure, random_state=draw)
-    asked = draw_answers(Y[of], question="asked", items_share=ASKED / len(of), random_state=draw)
-    found = rivals(X, answers.tagged.toarray(), asked, of, other, draw)
-    known, both = float(Y[of].sum(axis=1).mean()), Answers.concatenate([answers, asked])
+    judged = asked(Y[of], draw)
+    found = rivals(X, answers.tagged.toarray(), judged, of, other, draw)
+    known, both = float(Y[of].sum(axis=1).mean()), Answers.concatenate([answers, judged])
     for cardinality, y in (("auto", answers), (known, answers), ("auto", both)):
-        model = SelectionLikelihoodClassifier(
-            kernel="linear", cardinality=cardinality, random_state=0
-        )
-        found.append(model.fit(X[of], y).predict_proba(X[other]))
+        found.append(fitted(X[of], y, cardinality).predict_proba(X[other]))
     return [
         ({"figure": name}, {of: value(Y[other], p) for of, p in zip(METHODS, found, strict=True)})
         for name, value in (("precision", average_precision), ("log-loss", log_loss))

@@ -12,6 +12,7 @@ from sphinx_gallery.sorting import ExplicitOrder
 import complabel
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # results.py is an extension
 
 project = "complabel"
 author = "The complabel developers"

@@ -21,6 +21,7 @@ FIGURE = re.compile(
     r"(?<![\w.§-])\d*\.\d+(?![\w.])|(?<![\w.])\d[\d.,]* ?%|(?<![\w.])\d[\d,]* (?:of|times)\b"
 )
 USUAL = {"95 %"}
+MOST_WORDS, MOST_WORDS_OF_A_PAGE = 30_000, 500
 OLD = (
     "<!-- Figures of this page are still typed. -->"  # the page loses this line, and never gets it
 )
@@ -54,6 +55,20 @@ def test_a_figure_names_where_it_comes_from(page):
     assert not wrong(text)
     found = typed(text)
     assert (OLD in text) == bool(found), found
+
+
+def test_pages_are_short():
+    pages = [page.read_text(encoding="utf-8") for page in PAGES if page.parent.name == "evidence"]
+    renewed = [text for text in pages if OLD not in text]
+    for text in renewed:
+        lines = [line for line in prose(text).splitlines() if not line.startswith("|")]
+        assert len(" ".join(lines).split()) <= MOST_WORDS_OF_A_PAGE, text[:80]
+    assert sum(len(text.split()) for text in renewed) <= MOST_WORDS
+
+
+def test_parts_of_claims_are_on_the_page():
+    text = (DOCS / "evidence" / "index.md").read_text(encoding="utf-8")
+    assert {claim.about for claim in _claims.claims()} <= {*re.findall(r"\{claims\} (.+)", text)}
 
 
 @pytest.mark.parametrize("claim", _claims.claims(), ids=lambda claim: claim.name)
