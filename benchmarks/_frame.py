@@ -37,6 +37,7 @@ from complabel.errors import InputError
 PARTS = CHECKOUT / ".benchmarks"  # rows of runs that have not ended
 CELL, DRAW = dict[str, Any], int
 HERE = Path(__file__).parent
+OF_A_BENCHMARK = re.compile(r"benchmarks\.(?!_frame|_results|_claims|__)\w+")
 
 
 class MissingError(InputError):
@@ -119,7 +120,11 @@ def one(measure: Callable[..., Any], cell: CELL, draw: int, data: Path | None) -
     several = [({}, found)] if isinstance(found, Mapping) else found
     rows = [{**cell, **more, "draw": draw, "figures": short(of)} for more, of in several]
     loaded = {each.split(".")[1] for each in sys.modules if each.startswith("complabel.")}
-    own = {each for each in sys.modules if re.fullmatch(r"benchmarks\.(_sets|[a-z]\w*)", each)}
+    own = {
+        each
+        for each in sys.modules
+        if re.fullmatch(r"benchmarks\.(?!_frame|_results|_claims|__)\w+", each)
+    }
     return rows, took, sorted(loaded | own)
 
 

@@ -80,6 +80,10 @@ class Result:
 
     def add(self, run: dict[str, Any], rows: Iterable[dict[str, Any]]) -> None:
         """Take the rows of a run; they replace rows of the same cell and draw."""
+        rows = list(rows)
+        clash = {name for row in rows for name in cell_of(row).keys() & row["figures"].keys()}
+        if clash:  # a table has one column of a name
+            raise NoFigureError(f"{self.name}: {clash} vary and are figures, too; rename one")
         new = {key_of(row): row for row in rows}
         cells = {key[0] for key in new}
         # A cell that has lost or got a factor since is another cell; old ones go by hand.

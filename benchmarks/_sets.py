@@ -62,10 +62,17 @@ def machine_of(name: str, data: str, share: float, seed: int = 0) -> tuple[Array
     X, Y = items_of(name, data)
     order = np.random.default_rng([seed, 7]).permutation(len(Y))
     few, rest = np.split(order, [max(30, int(share * len(Y)))])
+    return (Y[rest], *learned_from(X, Y, few, rest, seed=seed))
+
+
+def learned_from(
+    X: Any, Y: Array, few: Array, rest: Array, *, C: float = 1.0, seed: int = 0
+) -> tuple[Array, Array]:
+    """Return probabilities and 0/1 answers (n, K) of a classifier of a few items about others."""
     several = (Y[few].sum(axis=0) > 0) & (Y[few].sum(axis=0) < len(few))
     p = np.tile((Y[few].sum(axis=0) + 0.5) / (len(few) + 1), (len(rest), 1))
     if Y.shape[1] <= 30:
-        linear = OneVsRestClassifier(LogisticRegression(C=1.0, max_iter=300))
+        linear = OneVsRestClassifier(LogisticRegression(C=C, max_iter=300))
         p[:, several] = linear.fit(X[few], Y[few][:, several]).predict_proba(X[rest])
     else:
         trees = ExtraTreesClassifier(60, min_samples_leaf=2, n_jobs=2, random_state=seed)
@@ -74,7 +81,7 @@ def machine_of(name: str, data: str, share: float, seed: int = 0) -> tuple[Array
         p[:, several] = np.stack([each[:, 1] for each in found], axis=1)
     wanted = int(min(_MORE * Y[few].sum() / len(few) * len(rest), p.size - 1))
     cut = np.partition(p.ravel(), p.size - wanted)[p.size - wanted]
-    return Y[rest], p, (p >= cut).astype(np.uint8)
+    return p, (p >= cut).astype(np.uint8)
 
 
 def model_of(name: str, data: str, seed: int = 0) -> tuple[Array, Array, Array]:

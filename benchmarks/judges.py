@@ -1,30 +1,32 @@
 """The courses' recipe to correct a judge, and an audit, on simulated criteria.
 
-Outputs of a system meet K criteria more or less often. A judge's verdict is wrong more often about
-borderline outputs, and two criteria are judged far worse than the others. The recipe draws for each
-criterion 50 outputs that pass and 50 that fail, by the judge's verdict. People label them, the
-judge's two rates are plain shares of what people say, and the pass rate is corrected by them (Rogan
-and Gladen), with bootstrap intervals. The same with 100 random outputs is a recipe, too. Printed
-are the root mean square error, the share of 95 % intervals that hold, and their mean width.
+2,000 outputs of a system meet K criteria more or less often. A judge is lenient, its verdict is
+wrong more often about borderline outputs, and two criteria are judged far worse than the others.
+The recipe draws for each criterion 50 outputs that pass and 50 that fail, by the judge's verdict.
+People label them, the judge's two rates are plain shares of what people say, and the pass rate is
+corrected by them (Rogan and Gladen), with bootstrap intervals. The same with 100 random outputs is
+a recipe, too. "audit" has the same 50 and 50; "rounds" 80 questions, then 120. Figures, of blocks
+of 20 draws, are the answers, the mean square error (its root is the error), how many intervals of
+95 % hold, and their width.
 """
 
 from __future__ import annotations
 
-import argparse
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from benchmarks._sets import answers_to
-from benchmarks.machines import against, ours
+from benchmarks.machines import Array, against, holding, ours
 
-Array: TypeAlias = Any
-_N, _BOOTSTRAPS = 2000, 500
+CELLS = {"criteria": (6, 10, 15)}
+DRAWS, QUICK, N_DRAWS = 5, {"criteria": (6,)}, 20
+N, BOOTSTRAPS = 2000, 500
 
 
 def world(n_criteria: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """Return which outputs meet which criteria, and what the judge says, (n, K)."""
-    quality = rng.normal(size=(_N, 1)) + rng.normal(size=(_N, n_criteria))
+    quality = rng.normal(size=(N, 1)) + rng.normal(size=(N, n_criteria))
     cut = rng.normal(-1.2, 0.9, n_criteria)
     Y = (quality > cut).astype(np.uint8)
     noise = rng.uniform(0.3, 0.7, n_criteria)
@@ -41,7 +43,7 @@ def recipe(Y: Array, judge: Array, rng: np.random.Generator, *, halves: bool) ->
         drawn = [rng.permutation(np.flatnonzero(w))[: 100 // len(words)] for w in words]
         at = np.concatenate(drawn)
         pairs.append((at, np.full(len(at), k)))
-        again = rng.integers(len(at), size=(_BOOTSTRAPS, len(at)))
+        again = rng.integers(len(at), size=(BOOTSTRAPS, len(at)))
         y, said = Y[np.vstack([at, at[again]]), k], judge[np.vstack([at, at[again]]), k]
         right = (y * said).sum(axis=1) / np.maximum(y.sum(axis=1), 1)
         invented = ((1 - y) * said).sum(axis=1) / np.maximum((1 - y).sum(axis=1), 1)
@@ -52,41 +54,30 @@ def recipe(Y: Array, judge: Array, rng: np.random.Generator, *, halves: bool) ->
     return np.array(values), np.array(ends), tuple(map(np.concatenate, zip(*pairs, strict=True)))
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--criteria", nargs="+", type=int, default=[6, 10, 15])
-    parser.add_argument("--draws", type=int, default=100)
-    given = parser.parse_args()
-    print("| criteria | way | answers | rmse | held, % | width |\n|---|---|---|---|---|---|")
-    for n_criteria in given.criteria:
-        rows: dict[str, list[Any]] = {}
-        for draw in range(given.draws):
-            rng = np.random.default_rng([draw, n_criteria])
-            Y, judge = world(n_criteria, rng)
-            q = judge.mean(axis=0)
-            *by_verdict, pairs = recipe(Y, judge, rng, halves=True)
-            *at_random, _ = recipe(Y, judge, rng, halves=False)
-            two = against(Y, judge, 0, draw, (80, 120))
-            ways = {
-                "the judge alone": (q, np.stack([q, q], 1), 0),
-                "recipe, 50 pass and 50 fail": (*by_verdict, len(pairs[0])),
-                "recipe, 100 random": (*at_random, 100 * n_criteria),
-                "audit, the same 50 and 50": (*ours(answers_to(Y, *pairs), judge), len(pairs[0])),
-                "audit, two rounds": (*ours(two, judge), 200),
-            }
-            truth = Y.mean(axis=0)
-            for way, (values, ends, n) in ways.items():
-                held = (ends[:, 0] <= truth + 1e-9) & (truth <= ends[:, 1] + 1e-9)
-                error = ((values - truth) ** 2).mean()
-                rows.setdefault(way, []).append(
-                    (n, error, held.mean(), np.ptp(ends, axis=1).mean())
-                )
-        for way, each in rows.items():
-            n, error, held, width = np.mean(each, axis=0)
-            print(f"| {n_criteria} | {way} | {n:.0f} | {error**0.5:.3f} | {100 * held:.0f}"
-                  f" | {width:.3f} |", flush=True)  # fmt: skip
-
-
-if __name__ == "__main__":
-    main()
+def measure(*, draw: int, criteria: int, **_: Any) -> Any:
+    """Return the error of each way, and how its intervals hold."""
+    rows: dict[str, list[Any]] = {}
+    for seed in range(N_DRAWS * draw, N_DRAWS * (draw + 1)):
+        rng = np.random.default_rng([seed, criteria])
+        Y, judge = world(criteria, rng)
+        q, truth = judge.mean(axis=0), Y.mean(axis=0)
+        *by_verdict, pairs = recipe(Y, judge, rng, halves=True)
+        *at_random, _ = recipe(Y, judge, rng, halves=False)
+        two = against(Y, judge, (80, 120), seed)
+        ways = {
+            "judge alone": (q, None, 0),
+            "recipe": (*by_verdict, len(pairs[0])),
+            "random recipe": (*at_random, 100 * criteria),
+            "audit": (*ours(answers_to(Y, *pairs), judge), len(pairs[0])),
+            "audit in rounds": (*ours(two, judge), 200),
+        }
+        for way, (values, ends, n) in ways.items():
+            row = [n, ((values - truth) ** 2).mean()]
+            if ends is not None:
+                row += [holding(ends, truth).mean(), np.ptp(ends, axis=1).mean()]
+            rows.setdefault(way, []).append(row)
+    names = ("answers", "squares", "held", "width")
+    return [
+        ({"way": way}, dict(zip(names, np.mean(each, axis=0), strict=False)))
+        for way, each in rows.items()
+    ]

@@ -2,16 +2,22 @@
 
 A simulated machine labels 2,000 items each month. It misses about .05 of what applies to each of 20
 labels, and about .86 of its yes apply; of two labels, .4. In January a person answers 200 questions
-in rounds of 80, 60 and 60; in a later month half as many, in rounds of 40, 30 and 30.
+in rounds of 80, 60 and 60; in February half as many, in rounds of 40, 30 and 30. Then "nothing" has
+changed; or a new version "misses" .25 more of half of the labels, "invents" (the odds that its yes
+are wrong are 3.3 times as great), or both ("worse"; "shared": with 500 items in both months); or
+the log-odds of each frequency of the "items" have moved by a standard deviation of .7. Of the
+audits of "january", of February with January's answers ("both"), "alone", and "pooled" as if
+nothing had changed, figures are the error of frequencies, how many intervals of 95 % hold
+("_held"), and their width ("_width"); and whether it said that the machine, the items, or one of
+them changed.
 
-pairs: two months; of each way the error, the share of intervals that hold, and the width; last what
-was said to have changed. year: twelve months, in rounds of 60 and 40, each with the one before.
-What changes stands in docs/evidence/machines.md, and in ``World.change``.
+A "year" has twelve months with rounds of 60 and 40, each beside the one before. In the fifth the
+machine changes ("misses"), in the ninth the items: whether each was found, and how many of the
+other nine months were said to have changed.
 """
 
-import argparse
-import time
-from collections import Counter
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import Any
 
@@ -19,11 +25,12 @@ import numpy as np
 from scipy import special
 
 from benchmarks._sets import answers_to
-from complabel.answers import Answers
-from complabel.asking import suggest_questions
+from benchmarks.machines import against, summary
 from complabel.frequencies import audit_machine
 
 N, K, SHARED, JANUARY, LATER = 2000, 20, 500, (80, 60, 60), (40, 30, 30)
+CELLS = {"changed": ("nothing", "misses", "invents", "worse", "shared", "items", "year")}
+DRAWS, QUICK = 30, {"changed": ("nothing", "worse"), "draws": 4}
 
 
 class World:
@@ -55,12 +62,7 @@ class World:
             Y[:SHARED], names[:SHARED] = first[:SHARED], np.arange(SHARED)
         chance = np.where(Y == 1, 1 - self.missed, self.invented)
         said = (self.rng.random(Y.shape) < chance).astype(float)
-        found = answers_to(Y, np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
-        for size in rounds:
-            how: Any = {"against": said, "random_state": self.rng, "before": before}
-            table = suggest_questions(found, size, **how)
-            items, labels = (np.asarray(table[of]).astype(np.intp) for of in ("item", "label"))
-            found = Answers.concatenate([found, answers_to(Y, items, labels)])
+        found = against(Y, said, rounds, self.rng, before=before)
         return replace(found, item_names=names), said, Y
 
 
@@ -77,57 +79,44 @@ def pooled(new: Any, said: Any, Y: Any, old: Any, old_said: Any, old_Y: Any, rng
     return audit_machine(answers_to(Y, np.array(items), np.array(labels)), said)
 
 
-def figures(found: Any, Y: Any) -> list[float]:
-    """Return the error, the share of intervals that hold, and their width."""
-    (low, high), truth = found.frequencies.intervals.T, Y.mean(axis=0)
-    error = np.sqrt(((found.frequencies.values - truth) ** 2).mean())
-    return [error, ((low <= truth) & (truth <= high)).mean(), (high - low).mean()]
+def pair(draw: int, what: str) -> dict[str, float]:
+    """Return what two months tell."""
+    world = World([draw, 3])
+    first = world.month((1,))[2] if what == "shared" else None
+    january = world.month(JANUARY, (), first)
+    world.change(what)
+    february, before = world.month(LATER, [january[:2]], first), [january[:2]]
+    both = audit_machine(*february[:2], before=before, same_items=first is not None)
+    audits = {
+        "january": (audit_machine(*january[:2]), january[2]),
+        "both": (both, february[2]),
+        "alone": (audit_machine(*february[:2]), february[2]),
+        "pooled": (pooled(*february, *january, world.rng), february[2]),
+    }
+    figures = {}
+    for name, (audit, Y) in audits.items():
+        of = audit.frequencies
+        told = summary([(of.values, of.intervals)], Y.mean(axis=0))
+        figures |= {name: told["rmse"], f"{name}_held": told["held"]}
+        figures |= {f"{name}_width": told["width"]}
+    said = both.changes.what
+    found = {"said": bool(said), "machine": "machine" in said, "items": "items" in said}
+    return figures | {name: float(value) for name, value in found.items()}
 
 
-def pairs(draws: range, cases: list[str]) -> None:
-    """Print a row for each case."""
-    for what in cases:
-        rows, words = [], Counter()
-        for draw in draws:
-            world = World([draw, 3])
-            first = world.month((1,))[2] if what == "shared" else None
-            january = world.month(JANUARY, (), first)
-            world.change(what)
-            february, before = world.month(LATER, [january[:2]], first), [january[:2]]
-            found = audit_machine(*february[:2], before=before, same_items=first is not None)
-            words[found.changes.what or "nothing"] += 1
-            others = audit_machine(*february[:2]), pooled(*february, *january, world.rng)
-            rows.append(figures(audit_machine(*january[:2]), january[2]))
-            rows[-1] += [x for each in (found, *others) for x in figures(each, february[2])]
-        told = [f"{x:.3f}" for x in np.mean(rows, axis=0)]
-        of = [", ".join(told[at : at + 3]) for at in (0, 3, 6, 9)]
-        print(f"| {what} | {' | '.join(of)} | {dict(words)} |", flush=True)
+def year(draw: int) -> dict[str, float]:
+    """Return what was found in a year."""
+    world, before, found = World([draw, 4]), [], []
+    for month in range(12):
+        world.change({4: "misses", 8: "items"}.get(month, ""))
+        answers, said, _ = world.month((60, 40) if month else JANUARY, before)
+        if month:
+            found.append(bool(audit_machine(answers, said, before=before).changes.what))
+        before = [(answers, said)]
+    false = sum(found) - found[3] - found[7]
+    return {"fifth": float(found[3]), "ninth": float(found[7]), "false": float(false)}
 
 
-def year(draws: range, _: list[str]) -> None:
-    """Print what each month of a year said, from the second on, and how often."""
-    counts = [Counter() for _ in range(12)]
-    for draw in draws:
-        world, before, words = World([draw, 4]), [], []
-        for month in range(12):
-            world.change({4: "misses", 8: "items"}.get(month, ""))
-            answers, said, _ = world.month((60, 40) if month else JANUARY, before)
-            if month:
-                words.append(audit_machine(answers, said, before=before).changes.what or "nothing")
-                counts[month][words[-1]] += 1
-            before = [(answers, said)]
-        print(*words, flush=True)
-    for month, of in enumerate(counts[1:], 2):
-        print(f"{month}: {dict(of)}")
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["pairs", "year"])
-    cases = ["same", "misses", "invents", "worse", "shared", "items"]
-    parser.add_argument("--cases", nargs="+", default=cases)
-    parser.add_argument("--draws", type=int, default=100)
-    given = parser.parse_args()
-    began = time.process_time()
-    {"pairs": pairs, "year": year}[given.what](range(given.draws), given.cases)
-    print(f"{time.process_time() - began:.0f} processor seconds")
+def measure(*, draw: int, changed: str, **_: Any) -> dict[str, float]:
+    """Return what one draw tells."""
+    return year(draw) if changed == "year" else pair(draw, changed)

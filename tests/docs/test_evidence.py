@@ -164,6 +164,11 @@ def test_a_new_run_replaces_its_cells_and_transcribed_means(stored):
     assert len(found.rows) == 5
 
 
+def test_a_figure_has_no_name_of_what_varies(stored):
+    with pytest.raises(_results.NoFigureError, match="fit"):
+        stored.add({"command": "x"}, [{"fit": "a", "draw": 0, "figures": {"fit": 0.1}}])
+
+
 def test_a_change_of_a_loss_is_noticed_and_a_change_of_a_comment_is_not(tmp_path):
     source = tmp_path / "complabel"
     shutil.copytree(CHECKOUT / "src" / "complabel" / "losses", source / "losses")
