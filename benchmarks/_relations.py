@@ -76,22 +76,17 @@ class Crowd:
             n_items=self.n_items,
         )
 
-    def counted(self, rows: np.ndarray) -> pd.DataFrame:
+    def judged(self, rows: np.ndarray) -> pd.DataFrame:
         """Return each judgement of these answers, against the majority of the other people."""
-        sums = self.votes(np.arange(len(self.item))) * np.bincount(self.item)[:, np.newaxis]
-        others = np.bincount(self.item)[self.item[rows], np.newaxis] - 1
-        ticks = self.ticks[rows]
-        applies = ((sums.round()[self.item[rows]] - ticks) / others > 0.5).ravel()
-        said = ticks.ravel() == 1
+        n_people = np.bincount(self.item)
+        sums = self.votes(np.arange(len(self.item))) * n_people[:, np.newaxis]
+        item, ticks = self.item[rows], self.ticks[rows]
+        others = (sums.round()[item] - ticks) / (n_people[item, np.newaxis] - 1)
+        applies, said = (others > 0.5).ravel(), ticks.ravel() == 1
+        of = {"applies": applies, "not": ~applies}
+        wrong = {"missed": applies & ~said, "invented": ~applies & said}
         return pd.DataFrame(
-            {
-                "annotator": np.repeat(self.person[rows], self.n_labels),
-                "label": np.tile(np.arange(self.n_labels), len(rows)),
-                "applies": applies,
-                "not": ~applies,
-                "missed": applies & ~said,
-                "invented": ~applies & said,
-            }
+            {"annotator": np.repeat(self.person[rows], self.n_labels), **of, **wrong}
         )
 
 

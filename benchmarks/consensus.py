@@ -99,4 +99,6 @@ def measure(*, draw: int, data: Any, **cell: str) -> Any:
     for name, rate in zip(("missed", "invented"), rates, strict=True):
         held = (table[f"{name}_low"] <= rate[people]) & (rate[people] <= table[f"{name}_high"])
         more[f"{name}_held"] = held.mean()
-    return [(way, {**figures, **(more if way["by"] == "consensus" else {})}) for way, figures in found]
+    return [
+        (way, {**figures, **(more if way["by"] == "consensus" else {})}) for way, figures in found
+    ]

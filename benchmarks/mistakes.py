@@ -1,12 +1,20 @@
 """What do labels cost that people miss and invent, and are the rates of each person found?
 
-40 people answer one yes/no question about a random label of each item; 30 % of the questions are
-put to a second person. People miss labels that apply with rates spread from 0 to .75 (evenly; with
-``power`` 3 most of them miss little), and invent some with rates of about .03. Two thirds of the
-items are fitted; ``precision`` is the average precision on the rest, ``cardinality`` is divided by
-the true one. ``rates``: all answers are true ("no mistakes", without and with rates to be found);
-of two people who disagree, the first is believed ("ignored"); the true rates are "given"; they are
-"found". Of people with 60 answers: how far rates are off, and rates counted with true labels.
+- ``people=forty`` answer one yes/no question about a random label of each item; 30 % of the
+  questions are put to a second person. They miss labels that apply with rates spread from 0 to .75
+  (evenly; with ``power`` 3 most of them miss little), and invent some with rates of about .03.
+  ``rates``: all answers are true ("no mistakes", without and with rates to be found); of two people
+  who disagree, the first is believed ("ignored"); the true rates are "given"; they are "found".
+  Errors of rates are those of people with 60 answers, beside rates ``counted`` with true labels.
+- ``people=three`` answer random yes/no questions; they miss .13, .23 and .33 and invent .01, .03
+  and .05. A share of the questions is asked ``twice``; the number of answers stays the same.
+  ``pairs`` were judged twice with a "yes". Without rates ("none"), a fit leaves out pairs about
+  which people contradict each other.
+- ``people=five`` give one answer per item; a share of all answers, or of the answers of one person,
+  is given at random. ``rates``: the error rates that are fitted; ``rate``, what is found of all or
+  of this person; ``greatest``, the share of folds in which this person has the greatest.
+
+``precision`` is the average precision on items of the rest; ``cardinality`` is divided by the true.
 """
 
 from __future__ import annotations
@@ -14,26 +22,47 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from sklearn.metrics import label_ranking_loss
 
-from benchmarks._people import AUTO, PEOPLE, Asked, ask, linear
+from benchmarks._people import AUTO, PEOPLE, Asked, ask, linear, yes_or_no
 from complabel import metrics
-from complabel.answers import Answers
+from complabel.answers import Answers, resolve_contradictions
 from complabel.experiments.datasets import load_dataset
 from complabel.experiments.studies import split_folds
+from complabel.methods import SelectionLikelihoodClassifier
+from complabel.simulate import draw_answers
 
-CELLS = {"set": ("digits", "scene", "yeast"), "power": (1, 3)}
-DRAWS, QUICK, NEEDS = 5, {"set": ("digits",), "power": (1,)}, ("scene", "yeast")
-ENOUGH = 60
+SETS = ("digits", "scene", "yeast")
+CELLS: list[dict[str, Any]] = [
+    {"people": "forty", "set": name, "power": power} for name in SETS for power in (1, 3)
+]
+CELLS += [
+    {"people": "three", "set": name, "answers": n, "twice": twice}
+    for name in SETS
+    for n in (500, 2000, 6000)
+    for twice in (0.02, 0.05, 0.1, 0.2, 0.4)
+]
+CELLS += [
+    {"people": "five", "set": name, "question": question, "mistakes": mistakes}
+    for name in SETS
+    for question in ("free", "asked", "menu-2")
+    for mistakes in ("none", "all .1", "one .4")
+]
+DRAWS, NEEDS = 5, SETS[1:]
+QUICK = {"set": ("digits",), "power": (1, None), "answers": (500, None), "twice": (0.1, None)}
+QUICK |= {"question": ("asked", None), "mistakes": ("one .4", None)}
+THREE = {"missed": np.array([0.13, 0.23, 0.33]), "invented": np.array([0.01, 0.03, 0.05])}
+FIVE: dict[str, Any] = {"none": [0.0] * 5, "all .1": 0.1, "one .4": [*[0.0] * 4, 0.4]}
+FITTED: dict[str, Any] = {"none": (0.0,), "all .1": (0.0, "auto"), "one .4": (0.0, "per-annotator")}
 
 
-def measure(*, draw: int, data: Any, **cell: Any) -> Any:
-    """Fit each case to the training part of a fold, and measure on its test part."""
-    dataset = load_dataset(cell["set"], data_dir=data)
+def of_forty(dataset: Any, draw: int, power: int) -> Any:
+    """Yield the figures of each case, on the test part of a fold."""
     rng = np.random.default_rng(draw)
     train, test = split_folds(dataset, n_folds=3, seed=draw)[0]
-    X: Any = dataset.X
-    Y = np.asarray(dataset.Y)
-    missed = 0.75 * np.linspace(0, 1, PEOPLE) ** cell["power"]
+    X, Y = dataset.X, np.asarray(dataset.Y)
+    missed = 0.75 * np.linspace(0, 1, PEOPLE) ** power
     invented = 0.03 * np.exp(0.5 * rng.standard_normal(PEOPLE))
     asked = ask(Y[train], 0.3, rng)
     chance = np.where(asked.applies, missed[asked.person], invented[asked.person])
@@ -48,7 +77,6 @@ def measure(*, draw: int, data: Any, **cell: Any) -> Any:
         "given": (said, rates),
         "found": (said, AUTO),
     }
-    rows = []
     for name, (answers, settings) in cases.items():
         fitted = linear(random_state=draw, **settings).fit(X[train], answers)
         found = {
@@ -57,18 +85,15 @@ def measure(*, draw: int, data: Any, **cell: Any) -> Any:
         }
         if name == "found" and hasattr(fitted, "missed_"):
             found |= errors_of_rates(asked, said, wrong, rates, fitted)
-        rows.append(({"rates": name}, found))
-    return rows
+        yield {"rates": name}, found
 
 
 def errors_of_rates(
     asked: Asked, said: Answers, wrong: Any, rates: dict[str, Any], fitted: Any
 ) -> dict[str, Any]:
     """Compare the rates of people with many answers with the true ones."""
-    # Beside them: the rates that one would count if the true labels were known.
     n_answers = np.bincount(said.annotator, minlength=len(said.annotator_names))
-    many = n_answers >= ENOUGH
-    found = {}
+    many, found = n_answers >= 60, {}
     for name, applies in (("missed", asked.applies), ("invented", ~asked.applies)):
         n_wrong = np.bincount(said.annotator, wrong & applies, minlength=len(n_answers))
         n_judged = np.bincount(said.annotator, applies, minlength=len(n_answers))
@@ -76,3 +101,58 @@ def errors_of_rates(
         for kind, values in kinds if many.any() else ():
             found[f"{name}_{kind}"] = np.abs(values - rates[name])[many].mean()
     return found
+
+
+def of_three(dataset: Any, draw: int, answers: int, twice: float) -> Any:
+    """Yield pairs with a "yes", errors of rates, and precision with and without rates."""
+    X, Y = np.asarray(dataset.X), np.asarray(dataset.Y) > 0
+    rng, n = np.random.default_rng(draw), answers
+    train, test = np.split(rng.permutation(len(X)), [2 * len(X) // 3])
+    first = round(n / (1 + twice))
+    item, label = rng.integers(len(train), size=first), rng.integers(Y.shape[1], size=first)
+    person = rng.integers(3, size=first)
+    again = rng.permutation(first)[: n - first]
+    other = (person[again] + rng.integers(1, 3, size=len(again))) % 3
+    item, label = np.append(item, item[again]), np.append(label, label[again])
+    person = np.append(person, other)
+    chance = np.where(Y[train][item, label], 1 - THREE["missed"][person], THREE["invented"][person])
+    yes = rng.random(n) < chance
+    names = [f"p{each}" for each in person]
+    said = yes_or_no((len(train), Y.shape[1]), item, label, yes, names)
+    for name, how in (("found", AUTO), ("none", {})):
+        model = SelectionLikelihoodClassifier(random_state=0, **how)
+        model.fit(X[train], said if how else resolve_contradictions(said, "drop"))
+        found = {"precision": metrics.average_precision(Y[test], model.predict_proba(X[test]))}
+        for each in how:
+            rates = np.broadcast_to(getattr(model, f"{each}_", 0.0), 3)
+            found[f"{each}_off"] = np.abs(rates - THREE[each]).mean()
+        pairs = {"pairs": float((yes[again] | yes[first:]).sum())} if how else {}
+        yield {"rates": name}, {**found, **pairs}
+
+
+def of_five(dataset: Any, draw: int, question: str, mistakes: str) -> Any:
+    """Yield the means over folds, without and with error rates."""
+    X, Y, wrong = dataset.X, dataset.Y, FIVE[mistakes]
+    answers = draw_answers(Y, question=question, error_rate=wrong, random_state=draw)
+    for given in FITTED[mistakes]:
+        rows = []
+        for train, test in split_folds(dataset, n_folds=3, seed=draw):
+            model = linear(error_rate=given, random_state=draw).fit(X[train], answers[train])
+            p = model.predict_proba(X[test])
+            row = {
+                "precision": metrics.average_precision(Y[test], p),
+                "loss": label_ranking_loss(Y[test], p),
+                "likelihood": model.score(X[test], answers[test]),
+            }
+            rates = np.atleast_1d(getattr(model, "error_rates_", getattr(model, "error_rate_", 0)))
+            if given:
+                row |= {"rate": rates[-1], "greatest": float(rates.argmax() == len(rates) - 1)}
+            rows.append(row)
+        yield {"rates": str(given or "none")}, pd.DataFrame(rows).mean().to_dict()
+
+
+def measure(*, draw: int, data: Any, **cell: Any) -> Any:
+    """Return the figures of some people."""
+    people, name = cell.pop("people"), cell.pop("set")
+    dataset: Any = load_dataset(name, data_dir=data)
+    return [*{"forty": of_forty, "three": of_three, "five": of_five}[people](dataset, draw, **cell)]

@@ -5,8 +5,7 @@ machine says yes or no about 1,500 pairs of an item and a label, and a person ab
 people judge the same 1,000 pairs; five people judge 1,000 pairs, three of them each. People miss
 .02 to .4 of the labels that apply and invent .01 to .08 of those that do not; the person beside the
 machine, .01 to .1 and .002 to .02. ``held`` is how many of 100 intervals of 95 % hold the rate,
-``length`` their mean length; ``plain_held`` and ``plain_length`` are those of intervals that take
-the consensus for known. A draw of the frame has ten.
+``length`` their mean length. A draw of the frame has ten.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from complabel.answers import Answers
 from complabel.people import find_consensus
@@ -51,32 +49,18 @@ def answers_of(case: str, rng: np.random.Generator) -> tuple[Answers, dict[str, 
     return Answers.from_arrays(**said, annotator=[f"p{at}" for at in person]), rates
 
 
-def once(case: str, draw: int) -> dict[str, list[Any]]:
-    """Return by rate, for each person: which intervals hold it, and their lengths."""
-    answers, rates = answers_of(case, np.random.default_rng([draw, len(case)]))
-    found = find_consensus(None, answers)
-    said = answers.statements()
-    applies, person = found.applies[said.item, said.label], answers.annotator[said.answer]
-    rows: dict[str, list[Any]] = {}
-    for name, true in rates.items():
-        weight, wrong = applies, ~said.applies
-        if name == "invented":
-            weight, wrong = 1 - weight, ~wrong
-        of_all, of_wrong = np.bincount(person, weight), np.bincount(person, weight * wrong)
-        plain = stats.beta(of_wrong + 0.5, of_all - of_wrong + 0.5).ppf([[0.025], [0.975]])
-        rate = true[[int(each[1:]) for each in found.people["annotator"]]]
-        now = found.people[f"{name}_low"], found.people[f"{name}_high"]
-        held = [100.0 * ((low <= rate) & (rate <= high)) for low, high in (now, plain)]
-        lengths = now[1] - now[0], plain[1] - plain[0]
-        rows[name] = [*zip(held[0], lengths[0], held[1], lengths[1], strict=True)]
-    return rows
-
-
 def measure(*, draw: int, data: Any, who: str) -> Any:
     """Return the means of ten draws, by rate."""
-    found = [once(who, IN_A_DRAW * draw + at) for at in range(IN_A_DRAW)]
-    titles = ("held", "length", "plain_held", "plain_length")
+    rows: dict[str, list[Any]] = {"missed": [], "invented": []}
+    for seed in range(IN_A_DRAW * draw, IN_A_DRAW * (draw + 1)):
+        answers, rates = answers_of(who, np.random.default_rng([seed, len(who)]))
+        people = find_consensus(None, answers).people
+        at = [int(each[1:]) for each in people["annotator"]]
+        for name, true in rates.items():
+            low, high = people[f"{name}_low"], people[f"{name}_high"]
+            held = 100.0 * ((low <= true[at]) & (true[at] <= high))
+            rows[name] += zip(held, high - low, strict=True)
     return [
-        ({"rate": name}, dict(zip(titles, np.mean(sum((f[name] for f in found), []), axis=0))))
-        for name in ("missed", "invented")
+        ({"rate": name}, dict(zip(("held", "length"), np.mean(of, axis=0), strict=True)))
+        for name, of in rows.items()
     ]

@@ -11,8 +11,8 @@ Some of the 15 people of each sentence are shown to the methods (``shown``).
 - ``about=new sentences``: a third of the sentences, about which nobody was asked; the majority of
   all 15 people is taken for true. Logistic regressions learn from the "majority" or the "share" of
   votes, or from what another method says (``of_label``; folds choose the penalty).
-- ``about=people`` and ``relations``: rates found, beside those ``counted`` against the majority of
-  the 14 others, of people and relations with at least 20 shown pairs that apply.
+- ``about=rates``: rates of people that are ``found``, beside those ``counted`` against the majority
+  of the 14 others, of people with at least 20 shown pairs that apply.
 """
 
 from __future__ import annotations
@@ -111,25 +111,15 @@ def of_rates(crowd: Crowd, shown: int, draw: int) -> Any:
     rows = np.flatnonzero(crowd.shown(shown, np.random.default_rng(draw)))
     how: Any = {"classifier": linear(error_rate=0.05), "random_state": draw}
     found = find_consensus(crowd.X, crowd.answers(rows), **how)
-    counted = crowd.counted(rows)
-    said = pd.DataFrame(found.doubtful)
-    said["applies"] = np.where(said["said"], 1 - said["wrong"], said["wrong"])
-    said["missed"] = np.where(said["said"], 0, said["wrong"])
-    said["invented"] = np.where(said["said"], said["wrong"], 0)
-    said["not"] = 1 - said["applies"]
-    numbers = ["applies", "not", "missed", "invented"]
-    for who, by in (("people", "annotator"), ("relations", "label")):
-        ours = said.groupby(by)[numbers].sum()
-        sure = counted.groupby(by)[numbers].sum().query("applies >= 20")
-        for rate, of in (("missed", "applies"), ("invented", "not")):
-            a, b = (ours[rate] / ours[of]).loc[sure.index], sure[rate] / sure[of]
-            figures = {"found": a.mean(), "counted": b.mean(), "apart": (a - b).abs().mean()}
-            figures |= {"correlation": a.corr(b), "of": len(b)}
-            if by == "annotator":
-                ends = pd.DataFrame(found.people).set_index(by).loc[sure.index]
-                held = b.between(ends[f"{rate}_low"], ends[f"{rate}_high"])
-                figures["held"] = 100 * held.mean()
-            yield {"by": who, "rate": rate}, figures
+    people = pd.DataFrame(found.people).set_index("annotator")
+    judged = crowd.judged(rows).groupby("annotator").sum().query("applies >= 20")
+    people = people.loc[judged.index]
+    for rate, of in (("missed", "applies"), ("invented", "not")):
+        ours, counted = people[rate], judged[rate] / judged[of]
+        held = counted.between(people[f"{rate}_low"], people[f"{rate}_high"])
+        figures = {"found": ours.mean(), "counted": counted.mean(), "of": len(counted)}
+        figures |= {"apart": (ours - counted).abs().mean(), "correlation": ours.corr(counted)}
+        yield {"rate": rate}, {**figures, "held": 100 * held.mean()}
 
 
 def measure(*, draw: int, data: Any, **cell: Any) -> Any:
