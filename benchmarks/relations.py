@@ -71,8 +71,8 @@ def of_shown(crowd: Crowd, shown: int, draw: int) -> Any:
         *((f"crowd-kit {name}", scores) for name, scores in by_crowd_kit(crowd, rows)),
         ("find_consensus alone", alone.share),
         ("find_consensus with sentences", found.share),
-        ("find_consensus, applies", found.applies),
-        ("rates of a model", two),
+        ("find_consensus applies", found.applies),
+        ("model with rates", two),
     ):
         yield {"by": name}, scores_of(truth, scores)
 
@@ -87,12 +87,12 @@ def of_new(crowd: Crowd, shown: int, draw: int) -> Any:
         marked = crowd.shown(each, rng)
     rows = np.flatnonzero(marked & np.isin(crowd.item, train))
     answers, X = crowd.answers(rows)[train], crowd.X
-    ways: dict[str, dict[str, Any]] = {"no rates": {}, "rates given": GIVEN}
+    ways: dict[str, dict[str, Any]] = {"without rates": {}, "with rates given": GIVEN}
     if shown > 1:  # one answer tells no rates, and "auto" assumes no mistakes then
-        ways = {"no rates": {"error_rate": 0.05}, "rates found": AUTO}
+        ways = {"without rates": {"error_rate": 0.05}, "with rates found": AUTO}
     for name, settings in ways.items():
         found = linear(**settings).fit(X[train], answers).predict_proba(X[test])
-        yield {"by": f"likelihood, {name}"}, scores_of(truth, found)
+        yield {"by": f"likelihood {name}"}, scores_of(truth, found)
     votes = crowd.votes(rows)[train]
     learned = {"majority": votes > 0.5}
     if shown > 1:
@@ -103,7 +103,7 @@ def of_new(crowd: Crowd, shown: int, draw: int) -> Any:
         learned |= {f"crowd-kit {name}": scores[train] > 0.5} if name != "one-coin" else {}
     for name, shares in learned.items():
         found = logistic(X[train], shares.astype(float), X[test])
-        yield {"by": f"logistic regression, {name}"}, scores_of(truth, found)
+        yield {"by": f"regression on {name}"}, scores_of(truth, found)
 
 
 def of_rates(crowd: Crowd, shown: int, draw: int) -> Any:
