@@ -5,6 +5,7 @@ a random label. Estimates are from what was asked alone, from both, and from wha
 (taken as a uniform choice, and told the true cardinality). Figures: the mean ``error`` of
 frequencies, ``of_sum``, the error of their sum, and how many of 100 intervals of 95 % hold the
 truth. "Drawn" labels are independent, and apply as often as the real ones.
+A draw of the frame has four.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from complabel.answers import Answers
 from complabel.experiments.datasets import load_dataset
@@ -24,8 +26,8 @@ CELLS = {
     "sd": (0.0, 0.5, 1.0),
     "asked": (50, 200, 600),
 }
-DRAWS, NEEDS = 12, CELLS["set"][1:]
-QUICK = {"set": ("digits",), "sd": (1.0,), "asked": (200,), "draws": 2}
+DRAWS, IN_A_DRAW, NEEDS = 3, 4, CELLS["set"][1:]
+QUICK = {"set": ("digits",), "sd": (1.0,), "asked": (200,)}
 
 
 def errors_of(found: LabelFrequencies, truth: Any) -> dict[str, Any]:
@@ -40,7 +42,7 @@ def errors_of(found: LabelFrequencies, truth: Any) -> dict[str, Any]:
     }
 
 
-def measure(*, draw: int, data: Any, **cell: Any) -> Any:
+def once(draw: int, data: Any, cell: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the errors of each source."""
     labels: Any = load_dataset(cell["set"], data_dir=data).Y
     Y = np.asarray(labels.toarray() if hasattr(labels, "toarray") else labels, dtype=np.uint8)
@@ -56,8 +58,17 @@ def measure(*, draw: int, data: Any, **cell: Any) -> Any:
     counts = named.complementary.sum(axis=0)
     uniform = np.clip(1 - counts / counts.sum() * (1 - truth).sum(), 0, 1)
     both = Answers.concatenate([named, asked])
+    return {
+        "asked": errors_of(estimate_label_frequencies(asked), truth),
+        "both": errors_of(estimate_label_frequencies(both), truth),
+        "named": {"error": abs(uniform - truth).mean()},
+    }
+
+
+def measure(*, draw: int, data: Any, **cell: Any) -> Any:
+    """Return the means of four draws, by source."""
+    found = [once(IN_A_DRAW * draw + at, data, cell) for at in range(IN_A_DRAW)]
     return [
-        ({"from": "asked"}, errors_of(estimate_label_frequencies(asked), truth)),
-        ({"from": "both"}, errors_of(estimate_label_frequencies(both), truth)),
-        ({"from": "named"}, {"error": abs(uniform - truth).mean()}),
+        ({"from": name}, pd.DataFrame([each[name] for each in found]).mean().to_dict())
+        for name in found[0]
     ]
