@@ -31,7 +31,7 @@ CELLS += [{"set": "imagenet", "size": size, "design": "pairs"} for size in (3, 5
 CELLS += [{"set": "imagenet", "size": 3, "design": "raters"}]
 QUICK, NEEDS = {"set": ("made",)}, ("imagenet",)
 NO, MAYBE, YES = range(3)
-BOUNDS, SAMPLES = (1e-6, 0.01, 0.05), {"made": 3, "imagenet": 20}
+BOUNDS, SAMPLES = (1e-6, 0.01, 0.05), {"made": 1, "imagenet": 20}
 COUNTS = {"0": 0.0, "1/2": 0.5, "1": 1.0}  # maybe
 SLOW = ("zero-based skill", "MACE", "GLAD")  # they get three answers, and yes for maybe
 
@@ -44,9 +44,9 @@ def crowd_of(name: str, data: Any) -> dict[str, Any]:
         label = np.unique(found["label"], return_inverse=True)[1]
         return {"said": found["raters"].astype(int), "truth": truth, "label": label,
                 "picture": found["picture"].astype(int)}  # fmt: skip
-    rng, (item, label) = np.random.default_rng(0), np.divmod(np.arange(300), 3)
-    place = rng.normal(size=300)
-    seen = place + rng.normal(size=(12, 300)) + rng.normal(0, 0.5, (12, 1))
+    rng, (item, label) = np.random.default_rng(0), np.divmod(np.arange(120), 3)
+    place = rng.normal(size=120)
+    seen = place + rng.normal(size=(12, 120)) + rng.normal(0, 0.5, (12, 1))
     said = np.digitize(seen, [-0.3, 0.3])
     return {"said": said, "truth": place > 0, "label": label, "picture": item}
 
