@@ -1,217 +1,161 @@
-"""Labels that people miss and invent: what that costs, and whether the rates are found.
+"""What do labels cost that people miss and invent, and are the rates of each person found?
 
-For each dataset and draw, 40 people answer one yes/no question about a random label of each item;
-a share of the questions is put to a second person. People miss labels that apply with rates spread
-evenly from 0 to .75, and invent some with rates of about .03. Two thirds of the items are fitted;
-average precision is that on the rest, whose true labels are known. Printed are means over draws:
+- ``people=forty`` answer one yes/no question about a random label of each item; 30 % of the
+  questions are put to a second person. They miss labels that apply with rates spread from 0 to .75
+  (evenly; with ``power`` 3 most of them miss little), and invent some with rates of about .03.
+  ``rates``: all answers are true ("no mistakes", without and with rates to be found); of two people
+  who disagree, the first is believed ("ignored"); the true rates are "given"; they are "found".
+  Errors of rates are those of people with 60 answers, beside rates ``counted`` with true labels.
+- ``people=three`` answer random yes/no questions; they miss .13, .23 and .33 and invent .01, .03
+  and .05. A share of the questions is asked ``twice``; the number of answers stays the same.
+  ``pairs`` were judged twice with a "yes". Without rates ("none"), a fit leaves out pairs about
+  which people contradict each other.
+- ``people=five`` give one answer per item; a share of all answers, or of the answers of one person,
+  is given at random. ``rates``: the error rates that are fitted; ``rate``, what is found of all or
+  of this person; ``greatest``, the share of folds in which this person has the greatest.
 
-- no mistakes: all answers are true;
-- no mistakes, auto: the same answers, with rates to be found;
-- ignored: of two people who disagree, the first is believed;
-- given: the true rate of each person is given;
-- found: ``missed="auto", invented="auto"``.
+``precision`` is the average precision on items of the rest; ``cardinality`` is divided by the true.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-import time
-import warnings
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
+from sklearn.metrics import label_ranking_loss
 
+from benchmarks._people import AUTO, PEOPLE, Asked, ask, linear, yes_or_no
 from complabel import metrics
-from complabel._training import one_thread
-from complabel.answers import Answers
-from complabel.datasets import MultiLabelDataset
+from complabel.answers import Answers, resolve_contradictions
+from complabel.datasets import make_digits
 from complabel.experiments.datasets import load_dataset
 from complabel.experiments.studies import split_folds
 from complabel.methods import SelectionLikelihoodClassifier
+from complabel.simulate import draw_answers
 
-_PEOPLE, _MOST_MISSED, _INVENTED, _SPREAD_OF_INVENTED = 40, 0.75, 0.03, 0.5
-_ENOUGH_ANSWERS = 60
-_CASES = ("no mistakes", "no mistakes, auto", "ignored", "given", "found")
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Yes/no questions about items, with who answers each, and what is true."""
-
-    item: NDArray[np.intp]
-    label: NDArray[np.intp]
-    person: NDArray[np.intp]
-    applies: NDArray[np.bool_]
-    again: NDArray[np.bool_]  # whether somebody else has been asked this before
-    n_items: int
-    n_labels: int
-
-    def answers(self, said: NDArray[np.bool_]) -> Answers:
-        """Return the answers, in which people said these things."""
-        asked = np.zeros((len(said), self.n_labels), dtype=np.uint8)
-        asked[np.arange(len(said)), self.label] = 1
-        yes = said[:, np.newaxis].astype(np.uint8)
-        return Answers.from_arrays(
-            relevant=asked * yes,
-            absent=asked * (1 - yes),
-            offered=asked,
-            question="asked",
-            item=self.item,
-            annotator=np.array([f"{each:02d}" for each in self.person]),
-            probability=1 / self.n_labels,
-            n_items=self.n_items,
-        )
+SETS = ("digits", "scene", "yeast")
+CELLS: list[dict[str, Any]] = [
+    {"people": "forty", "set": name, "power": power} for name in SETS for power in (1, 3)
+]
+CELLS += [
+    {"people": "three", "set": name, "answers": n, "twice": twice}
+    for name in SETS
+    for n in (500, 2000, 6000)
+    for twice in (0.02, 0.05, 0.1, 0.2, 0.4)
+]
+CELLS += [
+    {"people": "five", "set": name, "question": question, "mistakes": mistakes}
+    for name in SETS
+    for question in ("free", "asked", "menu-2")
+    for mistakes in ("none", "all .1", "one .4")
+]
+DRAWS, NEEDS = 5, SETS[1:]
+QUICK = {"set": ("digits",), "power": (1, None), "answers": (500, None), "twice": (0.1, None)}
+QUICK |= {"question": ("asked", None), "mistakes": ("one .4", None)}
+THREE = {"missed": np.array([0.13, 0.23, 0.33]), "invented": np.array([0.01, 0.03, 0.05])}
+FIVE: dict[str, Any] = {"none": [0.0] * 5, "all .1": 0.1, "one .4": [*[0.0] * 4, 0.4]}
+FITTED: dict[str, Any] = {"none": (0.0,), "all .1": (0.0, "auto"), "one .4": (0.0, "per-annotator")}
 
 
-def ask(Y: NDArray[np.uint8], share_twice: float, rng: np.random.Generator) -> Asked:
-    """Ask one question about each item, and a share of them again, another person."""
-    n_items, n_labels = Y.shape
-    label = rng.integers(n_labels, size=n_items)
-    person = rng.integers(_PEOPLE, size=n_items)
-    again = np.flatnonzero(rng.random(n_items) < share_twice)
-    other = (person[again] + rng.integers(1, _PEOPLE, size=len(again))) % _PEOPLE
-    item = np.concatenate([np.arange(n_items), again])
-    order = np.argsort(item, kind="stable")  # as Answers orders them
-    item, is_again = item[order], order >= n_items
-    label = label[item]
-    applies = Y[item, label] == 1
-    people = np.concatenate([person, other])[order]
-    return Asked(item, label, people, applies, is_again, n_items, n_labels)
-
-
-def measure(
-    dataset: MultiLabelDataset, options: argparse.Namespace, draw: int
-) -> dict[str, dict[str, Any]]:
-    """Fit each case to the training part of a fold, and measure on its test part."""
+def of_forty(dataset: Any, draw: int, power: int) -> Any:
+    """Yield the figures of each case, on the test part of a fold."""
     rng = np.random.default_rng(draw)
     train, test = split_folds(dataset, n_folds=3, seed=draw)[0]
-    X: Any = dataset.X
-    Y = np.asarray(dataset.Y)
-    missed = options.most_missed * np.linspace(0, 1, _PEOPLE) ** options.power
-    invented = _INVENTED * np.exp(_SPREAD_OF_INVENTED * rng.standard_normal(_PEOPLE))
-    asked = ask(Y[train], options.twice, rng)
-    wrong = rng.random(len(asked.item)) < np.where(
-        asked.applies, missed[asked.person], invented[asked.person]
-    )
+    X, Y = dataset.X, np.asarray(dataset.Y)
+    missed = 0.75 * np.linspace(0, 1, PEOPLE) ** power
+    invented = 0.03 * np.exp(0.5 * rng.standard_normal(PEOPLE))
+    asked = ask(Y[train], 0.3, rng)
+    chance = np.where(asked.applies, missed[asked.person], invented[asked.person])
+    wrong = rng.random(len(asked.item)) < chance
     true, said = asked.answers(asked.applies), asked.answers(asked.applies ^ wrong)
-    names = said.annotator_names
-    place = [int(name) for name in names]
+    place = [int(name) for name in said.annotator_names]
     rates = {"missed": missed[place], "invented": invented[place]}
-    auto = {"missed": "auto", "invented": "auto"}
-    once = said.only(~asked.again)
     cases: dict[str, tuple[Answers, dict[str, Any]]] = {
         "no mistakes": (true, {}),
-        "no mistakes, auto": (true, auto),
-        "ignored": (once, {}),
+        "no mistakes but sought": (true, AUTO),
+        "ignored": (said.only(~asked.again), {}),
         "given": (said, rates),
-        "found": (said, auto),
+        "found": (said, AUTO),
     }
-    results = {}
-    for name in options.cases:
-        answers, settings = cases[name]
-        classifier = SelectionLikelihoodClassifier(
-            kernel=options.kernel, random_state=draw, **settings
-        )
-        start = time.perf_counter()
-        with one_thread(), warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            classifier.fit(X[train], answers)
-        found: dict[str, Any] = {
-            "seconds": time.perf_counter() - start,
-            "precision": metrics.average_precision(Y[test], classifier.predict_proba(X[test])),
-            "cardinality": classifier.mean_cardinality_ / Y[train].sum(axis=1).mean(),
-            "warned": len(caught),
+    for name, (answers, settings) in cases.items():
+        fitted = linear(random_state=draw, **settings).fit(X[train], answers)
+        found = {
+            "precision": metrics.average_precision(Y[test], fitted.predict_proba(X[test])),
+            "cardinality": fitted.mean_cardinality_ / Y[train].sum(axis=1).mean(),
         }
-        if name == "found" and hasattr(classifier, "missed_"):
-            found |= errors_of_rates(asked, said, wrong, rates, classifier)
-        results[name] = found
-    return results
+        if name == "found" and hasattr(fitted, "missed_"):
+            found |= errors_of_rates(asked, said, wrong, rates, fitted)
+        yield {"rates": name}, found
 
 
 def errors_of_rates(
-    asked: Asked,
-    said: Answers,
-    wrong: NDArray[np.bool_],
-    rates: dict[str, Any],
-    classifier: SelectionLikelihoodClassifier,
+    asked: Asked, said: Answers, wrong: Any, rates: dict[str, Any], fitted: Any
 ) -> dict[str, Any]:
     """Compare the rates of people with many answers with the true ones."""
-    # Beside them: the rates that one would count if the true labels were known.
-    code = said.annotator
-    n_answers = np.bincount(code, minlength=len(said.annotator_names))
-    many = n_answers >= _ENOUGH_ANSWERS
-    found: dict[str, Any] = {"people": int(many.sum())}
+    n_answers = np.bincount(said.annotator, minlength=len(said.annotator_names))
+    many, found = n_answers >= 60, {}
     for name, applies in (("missed", asked.applies), ("invented", ~asked.applies)):
-        n_wrong = np.bincount(code, weights=wrong & applies, minlength=len(n_answers))
-        n_judged = np.bincount(code, weights=applies, minlength=len(n_answers))
-        counted = n_wrong / np.maximum(n_judged, 1)
-        of_classifier = getattr(classifier, f"{name}_")
-        for kind, values in (("found", of_classifier), ("counted", counted)):
-            error = np.abs(values - rates[name])[many]
-            found[f"{name} {kind} off"] = error.mean() if len(error) else np.nan
-            found[f"{name} {kind} within"] = (error <= 0.1).mean() if len(error) else np.nan
-        found[f"mean {name}"] = of_classifier.mean()
-        found[f"true {name}"] = rates[name].mean()
+        n_wrong = np.bincount(said.annotator, wrong & applies, minlength=len(n_answers))
+        n_judged = np.bincount(said.annotator, applies, minlength=len(n_answers))
+        kinds = ("off", getattr(fitted, f"{name}_")), ("counted", n_wrong / np.maximum(n_judged, 1))
+        for kind, values in kinds if many.any() else ():
+            found[f"{name}_{kind}"] = np.abs(values - rates[name])[many].mean()
     return found
 
 
-def show(name: str, draws: list[dict[str, dict[str, Any]]], case: str) -> None:
-    """Print a row of means over draws."""
-    rows = [each[case] for each in draws]
-
-    def mean(key: str) -> float:
-        return float(np.nanmean([row.get(key, np.nan) for row in rows]))
-
-    precision = np.array([row["precision"] for row in rows])
-    start = f"| {name} | {case} | {precision.mean():.4f} |"
-    cardinality = ", ".join(f"{row['cardinality']:.3f}" for row in rows)
-    line = f"{start} {mean('cardinality'):.3f} ({cardinality}) | {mean('seconds'):.0f} |"
-    if "missed found off" in rows[0]:
-        for side in ("missed", "invented"):
-            line += (
-                f" {mean(f'{side} found off'):.3f} ({mean(f'{side} counted off'):.3f}),"
-                f" {mean(f'{side} found within'):.0%} ({mean(f'{side} counted within'):.0%}),"
-                f" mean {mean(f'mean {side}'):.3f} ({mean(f'true {side}'):.3f}) |"
-            )
-    else:
-        line += " | |"
-    print(line, flush=True)
-
-
-def main() -> None:
-    """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("datasets", nargs="+")
-    parser.add_argument("--data-dir", type=Path)
-    parser.add_argument("--draws", type=int, default=5)
-    parser.add_argument("--twice", type=float, default=0.3, help="share of questions asked twice")
-    parser.add_argument("--most-missed", type=float, default=_MOST_MISSED)
-    parser.add_argument(
-        "--power", type=float, default=1.0, help="above 1: more people miss little (1: evenly)"
-    )
-    parser.add_argument("--kernel", choices=("linear", "auto"), default="linear")
-    parser.add_argument("--cases", nargs="+", choices=_CASES, default=_CASES)
-    options = parser.parse_args()
-    print(
-        f"kernel={options.kernel!r}, {options.draws} draws, {options.twice:.0%} asked twice,"
-        f" missed up to {options.most_missed} (power {options.power:g}); rates"
-        f" of people with {_ENOUGH_ANSWERS} answers (in brackets: counted with the true labels):\n"
-        "\n| dataset | case | average precision | cardinality by the true one | seconds |"
-        " missed: off by, within .1, mean | invented |\n|---|---|---|---|---|---|---|"
-    )
-    for name in options.datasets:
-        dataset = load_dataset(name, data_dir=options.data_dir)
-        draws = []
-        for draw in range(options.draws):
-            draws.append(measure(dataset, options, draw))
-            print(f"{name}: draw {draw + 1} of {options.draws}", file=sys.stderr, flush=True)
-        for case in options.cases:
-            show(name, draws, case)
+def of_three(dataset: Any, draw: int, answers: int, twice: float) -> Any:
+    """Yield pairs with a "yes", errors of rates, and precision with and without rates."""
+    X, Y = np.asarray(dataset.X), np.asarray(dataset.Y) > 0
+    rng, n = np.random.default_rng(draw), answers
+    train, test = np.split(rng.permutation(len(X)), [2 * len(X) // 3])
+    first = round(n / (1 + twice))
+    item, label = rng.integers(len(train), size=first), rng.integers(Y.shape[1], size=first)
+    person = rng.integers(3, size=first)
+    again = rng.permutation(first)[: n - first]
+    other = (person[again] + rng.integers(1, 3, size=len(again))) % 3
+    item, label = np.append(item, item[again]), np.append(label, label[again])
+    person = np.append(person, other)
+    chance = np.where(Y[train][item, label], 1 - THREE["missed"][person], THREE["invented"][person])
+    yes = rng.random(n) < chance
+    names = [f"p{each}" for each in person]
+    said = yes_or_no((len(train), Y.shape[1]), item, label, yes, names)
+    for name, how in (("found", AUTO), ("none", {})):
+        model = SelectionLikelihoodClassifier(random_state=0, **how)
+        model.fit(X[train], said if how else resolve_contradictions(said, "drop"))
+        found = {"precision": metrics.average_precision(Y[test], model.predict_proba(X[test]))}
+        for each in how:
+            rates = np.broadcast_to(getattr(model, f"{each}_", 0.0), 3)
+            found[f"{each}_off"] = np.abs(rates - THREE[each]).mean()
+        pairs = {"pairs": float((yes[again] | yes[first:]).sum())} if how else {}
+        yield {"rates": name}, {**found, **pairs}
 
 
-if __name__ == "__main__":
-    main()
+def of_five(dataset: Any, draw: int, question: str, mistakes: str) -> Any:
+    """Yield the means over folds, without and with error rates."""
+    X, Y, wrong = dataset.X, dataset.Y, FIVE[mistakes]
+    answers = draw_answers(Y, question=question, error_rate=wrong, random_state=draw)
+    for given in FITTED[mistakes]:
+        rows = []
+        for train, test in split_folds(dataset, n_folds=3, seed=draw):
+            model = linear(error_rate=given, random_state=draw).fit(X[train], answers[train])
+            p = model.predict_proba(X[test])
+            row = {
+                "precision": metrics.average_precision(Y[test], p),
+                "loss": label_ranking_loss(Y[test], p),
+                "likelihood": model.score(X[test], answers[test]),
+            }
+            rates = np.atleast_1d(getattr(model, "error_rates_", getattr(model, "error_rate_", 0)))
+            if given:
+                row |= {"rate": rates[-1], "greatest": float(rates.argmax() == len(rates) - 1)}
+            rows.append(row)
+        yield {"rates": str(given or "none")}, pd.DataFrame(rows).mean().to_dict()
+
+
+def measure(*, draw: int, data: Any, **cell: Any) -> Any:
+    """Return the figures of some people."""
+    people, name = cell.pop("people"), cell.pop("set")
+    dataset: Any = load_dataset(name, data_dir=data)
+    if (people, name) == ("three", "digits"):
+        dataset = make_digits(4000, random_state=0)
+    return [*{"forty": of_forty, "three": of_three, "five": of_five}[people](dataset, draw, **cell)]

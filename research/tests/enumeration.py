@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-PATH = Path(__file__).parents[2] / "docs" / "evidence" / "identifiability.md"
+PATH = Path(__file__).parents[1] / "identifiability.md"
 PAGE = " ".join(re.sub(r"</?su[bp]>", "", PATH.read_text(encoding="utf-8")).split())
 
 

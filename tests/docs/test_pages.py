@@ -7,7 +7,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.main import get_command
 
@@ -17,7 +16,7 @@ from complabel.cli import _app
 CHECKOUT = Path(__file__).parents[2]
 DOCS = CHECKOUT / "docs"
 # Pages of the evidence whose code runs; for intervals.md only one section does.
-EVIDENCE = ("likelihood", "findings", "suggest-questions", "people", "intervals")
+EVIDENCE = ("likelihood", "findings", "intervals")
 SECTION = {"evidence/intervals.md": "## With answers to random questions\n"}
 
 
@@ -92,22 +91,6 @@ def test_the_page_about_inspection_names_every_finding():
     rows = [line.split("|")[1] for line in text_of("inspect.md").splitlines() if line[:3] == "| `"]
     assert len(names) > 20
     assert names <= {name for row in rows for name in re.findall(r"`([a-z-]+)`", row)}
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
-def test_the_page_about_frequencies_finds_them():
-    found, names = blocks(text_of("evidence/frequencies.md")), {}
-    assert len(found) == 4
-    for _, code in found:
-        run(code, names)
-    classifier = names["classifier"]
-    off = classifier.predict_proba(names["X"]).mean(axis=0) - names["Y"].mean(axis=0)
-    assert (np.abs(off) < 2 * classifier.label_frequencies_errors_).all()
-    assert names["ridge"].label_frequencies_.shape == (5,)
-    assert names["found"].cardinality == pytest.approx(names["Y"].sum(axis=1).mean(), abs=0.5)
-    # Nobody erred here, so to allow for labels that were missed makes all more frequent.
-    assert names["corrected"].cardinality > 1.1 * names["found"].cardinality
 
 
 @pytest.mark.slow
