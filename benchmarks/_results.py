@@ -189,13 +189,16 @@ def evaluated(expression: str, table: pd.DataFrame, text: str) -> Any:
         "least": lambda *of: np.fmin.reduce(of),
         "abs": np.abs,
     }
-    return eval(expression, {"__builtins__": {}}, functions | columns)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a table shows no figure there
+        return eval(expression, {"__builtins__": {}}, functions | columns)
 
 
 def figure(text: str) -> str:
     """Return the figure that a text names, as a page prints it."""
     format_ = SPEC.fullmatch(text.strip())
     value = number(text)
+    if np.isnan(value):
+        raise NoFigureError(f"{text!r}: a figure was not measured in one of these cells")
     return printed(value, format_.group(4) if format_ else None)
 
 
