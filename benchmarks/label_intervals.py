@@ -1,4 +1,4 @@
-"""Do intervals of single labels hold, and intervals of groups of which few pairs were judged?
+"""How often intervals of single labels hold, and of groups of which few pairs were judged.
 
 "labels": as in ``trust_intervals``, random yes/no questions are drawn anew; intervals of the
 average precision of single labels are put together by the share of the items to which the label
@@ -26,7 +26,7 @@ DRAWS = 1
 QUICK = {"part": ("groups",)}
 NEEDS = ("labels",)
 SETS = ("synthetic-0", "synthetic-1", "scene", "yeast", "corel5k")
-BINS, N_WORLDS, PER_SET = (0.0, 0.02, 0.05, 0.1, 0.2, 1.0), 90, 30
+BINS, N_WORLDS, PER_SET = (0.0, 0.02, 0.05, 0.1, 0.2, 1.0), 300, 30
 
 
 def synthetic(seed: int, n_items: int = 3000, n_labels: int = 20) -> tuple[Array, Array]:
@@ -85,20 +85,17 @@ def of_groups(draw: int, n_items: int = 400) -> dict[Any, list[Any]]:
                 n_predicted = int(predicted[item].sum())
                 for name, true in truth.items():
                     figure = getattr(ours, name)
-                    fewer = (
-                        n_predicted if name == "precision" else min(n_predicted, n - n_predicted)
-                    )
+                    others = n if name == "precision" else n - n_predicted
                     held = figure.low - 1e-9 <= true <= figure.high + 1e-9
-                    key = (name, str(min(fewer, 3)))
+                    key = (name, str(min(n_predicted, others, 3)))
                     found.setdefault(key, []).append((held, figure.high - figure.low))
     return found
 
 
 def measure(*, draw: int, data: Any, **cell: Any) -> Any:
     """Return how often intervals hold, their mean length, and how many there are."""
-    found = (
-        of_groups(draw) if cell["part"] == "groups" else of_labels(cell["questions"], draw, data)
-    )
+    n = cell.get("questions")
+    found = of_labels(n, draw, data) if n else of_groups(draw)
     rows = []
     for (figure, among), values in sorted(found.items()):
         held, length = np.mean(values, axis=0)

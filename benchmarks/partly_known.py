@@ -1,4 +1,4 @@
-"""What do partly known true labels say of a model, by which pairs of item and label are known?
+"""What partly known true labels say of a model, by which pairs are known.
 
 A model learned from one yes/no about a random label of each item of one half. Its figures on the
 other half are computed from all true labels, and from those that are left after others were made

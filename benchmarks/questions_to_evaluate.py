@@ -1,4 +1,4 @@
-"""How much do questions tell about a model that are drawn for one of its figures, beside random ones?
+"""How much questions tell that are drawn for one figure of a model, beside random ones.
 
 A model learned from one yes/no about a random label of each item of one half, once. Then 200 yes/no
 questions about the other half are drawn many times: at random, and for each figure by
