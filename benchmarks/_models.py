@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score
 
+from complabel.answers import Answers
+from complabel.datasets import make_synthetic
 from complabel.experiments.datasets import load_dataset
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.simulate import draw_answers
@@ -59,3 +61,28 @@ def true_figures(Y: Any, probabilities: Array) -> dict[str, float]:
         "f1": float(f1_score(y, predicted)),
         "average_precision": float(average_precision_score(y, probabilities.ravel())),
     }
+
+
+def parts(name: str, data: Any, n_parts: int) -> list[tuple[Any, Labels]]:
+    """Return features and true labels of random parts of a data set, equally large."""
+    if name == "synthetic":
+        made = make_synthetic(3000, n_labels=12, cardinality=0.8, random_state=0)
+        X, Y = made.X, made.Y
+    else:
+        loaded: Any = load_dataset(name, data_dir=data)
+        X, Y = loaded.X, loaded.Y
+    Y = np.asarray(Y.toarray() if sparse.issparse(Y) else Y, dtype=np.uint8)
+    order = np.random.default_rng(0).permutation(len(Y))
+    return [(X[rows], Y[rows]) for rows in np.array_split(order, n_parts)]
+
+
+def asked(Y: Labels, n: int, seed: list[int], question: str = "asked") -> Answers:
+    """Return answers to n random questions; each item is asked about again as late as possible."""
+    rounds = -(-n // len(Y))
+    rng = np.random.default_rng(seed)
+    share = n / rounds / len(Y)
+    drawn = (
+        draw_answers(Y, question=question, items_share=share, random_state=rng)
+        for _ in range(rounds)
+    )
+    return Answers.concatenate([*drawn])
