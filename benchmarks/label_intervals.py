@@ -21,7 +21,8 @@ from benchmarks._sets import answers_to
 from benchmarks.trust_intervals import judged
 from complabel.trust import estimate_metrics
 
-CELLS = [{"part": "labels", "questions": n} for n in (200, 1000)] + [{"part": "groups"}]
+CELLS: list[dict[str, Any]] = [{"part": "labels", "questions": n} for n in (200, 1000)]
+CELLS += [{"part": "groups", "questions": "2 to 30"}]
 DRAWS = 1
 QUICK = {"part": ("groups",)}
 NEEDS = ("labels",)
@@ -94,8 +95,10 @@ def of_groups(draw: int, n_items: int = 400) -> dict[Any, list[Any]]:
 
 def measure(*, draw: int, data: Any, **cell: Any) -> Any:
     """Return how often intervals hold, their mean length, and how many there are."""
-    n = cell.get("questions")
-    found = of_labels(n, draw, data) if n else of_groups(draw)
+    if cell["part"] == "groups":
+        found = of_groups(draw)
+    else:
+        found = of_labels(cell["questions"], draw, data)
     rows = []
     for (figure, among), values in sorted(found.items()):
         held, length = np.mean(values, axis=0)
