@@ -31,8 +31,8 @@ ROWS = [
     *(("cells", 10, 300, "asked"), ("noise", 10, 5000, "asked in fit")),
     ("digits", 10, 300, "named"),
 ]
-CELLS = [dict(zip(("data", "labels", "answers", "question"), row, strict=True)) for row in ROWS]
-QUICK = {"data": ("digits",), "labels": (5,), "question": ("asked",)}
+CELLS = [dict(zip(("of", "labels", "answers", "question"), row, strict=True)) for row in ROWS]
+QUICK = {"of": ("digits",), "labels": (5,), "question": ("asked",)}
 RATES = (0.1, 0.2, 0.3, 0.4, 0.5)
 SEEDS, N_DRAWS, WELL = 2000, 10, 0.85
 
@@ -60,7 +60,7 @@ def features_of(name: str, rng: np.random.Generator, n_known: int) -> tuple[Any,
 def drawn(cell: dict[str, Any], known: int, seed: int) -> tuple[FeaturesTell, list[float]]:
     """Return what is told, and how well the model of all answers orders items by true labels."""
     rng = np.random.default_rng(seed)
-    X, Y = features_of(cell["data"], rng, known)
+    X, Y = features_of(cell["of"], rng, known)
     n_hopeless = cell["labels"] - known
     hopeless = rng.random((len(X), n_hopeless)) < rng.choice(RATES, n_hopeless)
     Y = np.hstack([Y, hopeless]).astype(np.uint8)
@@ -88,7 +88,7 @@ def drawn(cell: dict[str, Any], known: int, seed: int) -> tuple[FeaturesTell, li
 def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, int]:
     """Return how many labels there are of each kind, and how many are named."""
     del data
-    known = 0 if cell["data"] == "noise" else {5: 3, 10: 5}[cell["labels"]]
+    known = 0 if cell["of"] == "noise" else {5: 3, 10: 5}[cell["labels"]]
     states: dict[str, list[bool | None]] = {"hopeless": [], "known": [], "well": []}
     advised = 0
     for each in range(N_DRAWS * draw, N_DRAWS * (draw + 1)):
