@@ -1,31 +1,33 @@
-"""How often intervals of the average precision of *single* labels hold the truth, by their share.
+"""How often intervals of single labels hold, and of groups of which few pairs were judged.
 
-As in ``trust_intervals.py``, a model is fixed, and random yes/no questions about items that it did
-not learn from are drawn many times anew. Beside the datasets there are synthetic sets with labels
-from .006 to .3, whose probabilities are wrong in a way of their own for each label. Labels are put
-together by the share of the items to which they apply.
-
-``--groups`` is about made labels with 2 to 30 answers, random ones, or ones about predicted items
-alone, or about the others. Their figures are put together by how many answers are about the group
-of which fewer were given: the predicted items, or the others; of precision, the predicted ones.
+"labels": as in ``trust_intervals``, random yes/no questions are drawn anew; intervals of the
+average precision of single labels are put together by the share of the items to which the label
+applies. Synthetic sets have labels from .006 to .3, whose probabilities are wrong in a way of their
+own. "groups": made labels with 2 to 30 answers, random ones, or about predicted items alone, or
+about the others. Intervals are put together by how many answers are about the group of which fewer
+were given; of precision, about the predicted items (3 means 3 or more).
 """
 
 from __future__ import annotations
 
-import argparse
-from collections import defaultdict
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import optimize, special
 from sklearn.metrics import average_precision_score
 
-from benchmarks.trust_intervals import _NAMES, Array, judged, labels_and_probabilities, true_figures
-from complabel.answers import Answers
+from benchmarks._models import Array, linear_half, true_figures
+from benchmarks._sets import answers_to
+from benchmarks.trust_intervals import judged
 from complabel.trust import estimate_metrics
 
-_SETS = ("synthetic-0", "synthetic-1", "scene", "yeast", "corel5k")
-_BINS = (0.0, 0.02, 0.05, 0.1, 0.2, 1.0)
+CELLS: list[dict[str, Any]] = [{"part": "labels", "questions": n} for n in (200, 1000)]
+CELLS += [{"part": "groups", "questions": "2 to 30"}]
+DRAWS = 1
+QUICK = {"part": ("groups",)}
+NEEDS = ("labels",)
+SETS = ("synthetic-0", "synthetic-1", "scene", "yeast", "corel5k")
+BINS, N_WORLDS, PER_SET = (0.0, 0.02, 0.05, 0.1, 0.2, 1.0), 300, 30
 
 
 def synthetic(seed: int, n_items: int = 3000, n_labels: int = 20) -> tuple[Array, Array]:
@@ -40,81 +42,66 @@ def synthetic(seed: int, n_items: int = 3000, n_labels: int = 20) -> tuple[Array
     return Y, special.expit(logits + off)
 
 
-def of_groups(n_worlds: int, n_items: int = 400) -> None:
-    """Print how often intervals of made labels hold, by how many answers a group has."""
-    found: dict[tuple[str, int], list[tuple[bool, float]]] = defaultdict(list)
-    for world in range(n_worlds):
+def of_labels(n: int, draw: int, data: Any) -> dict[Any, list[Any]]:
+    """Return whether intervals of labels hold, and their lengths, by the share of the label."""
+    found: dict[Any, list[Any]] = {}
+    for name in SETS:
+        made = name.startswith("synthetic")
+        Y, P = synthetic(int(name[-1])) if made else linear_half(name, data)
+        truth = [average_precision_score(y, p) for y, p in zip(Y.T, P.T, strict=True)]
+        bins = np.searchsorted(BINS, Y.mean(axis=0))
+        for each in range(PER_SET * draw, PER_SET * (draw + 1)):
+            answers = judged(Y, n, "asked", np.random.default_rng([each, n]))
+            labels = estimate_metrics(answers, P, new_items=False).labels.values()
+            for at, true, label in zip(bins, truth, labels, strict=True):
+                figure = label.average_precision
+                held = figure.low <= true <= figure.high
+                key = ("average_precision", f"{BINS[at - 1]:g} to {BINS[at]:g}")
+                found.setdefault(key, []).append((held, figure.high - figure.low))
+    return found
+
+
+def of_groups(draw: int, n_items: int = 400) -> dict[Any, list[Any]]:
+    """Return whether intervals of made labels hold, and their lengths, by answers of a group."""
+    found: dict[Any, list[Any]] = {}
+    for world in range(N_WORLDS * draw, N_WORLDS * (draw + 1)):
         rng = np.random.default_rng([world, 3])
         share, good = rng.choice([0.05, 0.2, 0.5, 0.8]), rng.choice([0.0, 0.75, 2.25])
         logit = special.logit(share) + 2 * rng.normal(size=n_items)
-        y = rng.random(n_items) < special.expit(logit)
+        y = (rng.random(n_items) < special.expit(logit)).astype(np.uint8)[:, np.newaxis]
         middle = logit.mean()
         off = rng.normal() + 0.5 * rng.normal(size=n_items)
         p = special.expit(good * (logit - middle) + 0.7 * middle + off)
         predicted = p >= 0.5
         if not y.any() or predicted.all() or not predicted.any():
             continue
-        truth = true_figures(y[:, np.newaxis], p[:, np.newaxis])
+        truth = true_figures(y, p[:, np.newaxis])
         for n in (2, 4, 8, 15, 30):
             for pool in (predicted | True, predicted, ~predicted):
                 if pool.sum() < n:
                     continue
                 item = rng.choice(np.flatnonzero(pool), n, replace=False)
-                yes = y[item, np.newaxis].astype(np.uint8)
-                said = {"relevant": yes, "absent": 1 - yes, "item": item, "n_items": n_items}
-                answers = Answers.from_arrays(**said, probability=1.0)
+                answers = answers_to(y, item, np.zeros(n, dtype=int), 1.0)
                 ours = estimate_metrics(answers, p[:, np.newaxis], new_items=False)
                 n_predicted = int(predicted[item].sum())
                 for name, true in truth.items():
                     figure = getattr(ours, name)
-                    least = (
-                        n_predicted if name == "precision" else min(n_predicted, n - n_predicted)
-                    )
+                    others = n if name == "precision" else n - n_predicted
                     held = figure.low - 1e-9 <= true <= figure.high + 1e-9
-                    found[name, min(least, 3)].append((held, figure.high - figure.low))
-    print("| figure | answers | intervals | held | mean length |\n|---|--:|--:|--:|--:|")
-    for (name, least), rows in sorted(found.items()):
-        held, length = np.mean(rows, axis=0)
-        more = " and more" if least == 3 else ""
-        print(f"| {_NAMES[name]} | {least}{more} | {len(rows):,} | {held:.1%} | {length:.2f} |")
+                    key = (name, str(min(n_predicted, others, 3)))
+                    found.setdefault(key, []).append((held, figure.high - figure.low))
+    return found
 
 
-def main() -> None:
-    """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("datasets", nargs="*", default=_SETS)
-    parser.add_argument("--data-dir", type=Path)
-    parser.add_argument("--draws", type=int, default=100)
-    parser.add_argument("--questions", type=int, nargs="+", default=(200, 1000))
-    parser.add_argument("--groups", action="store_true")
-    told = parser.parse_args()
-    if told.groups:
-        of_groups(3 * told.draws)
-        return
-    found: dict[tuple[int, int], list[tuple[bool, float]]] = defaultdict(list)
-    for name in told.datasets:
-        if name.startswith("synthetic-"):
-            Y, P = synthetic(int(name.partition("-")[2]))
-        else:
-            Y, P = labels_and_probabilities(name, told.data_dir)
-        truth = [average_precision_score(y, p) for y, p in zip(Y.T, P.T, strict=True)]
-        bins = np.searchsorted(_BINS, Y.mean(axis=0))
-        for n in told.questions:
-            for draw in range(told.draws):
-                rng = np.random.default_rng([draw, n])
-                made = estimate_metrics(judged(Y, n, (0, 0), rng, ticked=False), P, new_items=False)
-                for at, true, of_label in zip(bins, truth, made.labels.values(), strict=True):
-                    figure = of_label.average_precision
-                    held = figure.low <= true <= figure.high
-                    found[n, int(at)].append((held, figure.high - figure.low))
-    print(
-        "| questions | share of the label | intervals | held | mean length |\n|--:|---|--:|--:|--:|"
-    )
-    for (n, at), rows in sorted(found.items()):
-        held, length = np.mean(rows, axis=0)
-        between = f"{_BINS[at - 1]:g} to {_BINS[at]:g}"
-        print(f"| {n:,} | {between} | {len(rows):,} | {held:.1%} | {length:.2f} |")
-
-
-if __name__ == "__main__":
-    main()
+def measure(*, draw: int, data: Any, **cell: Any) -> Any:
+    """Return how often intervals hold, their mean length, and how many there are."""
+    if cell["part"] == "groups":
+        found = of_groups(draw)
+    else:
+        found = of_labels(cell["questions"], draw, data)
+    rows = []
+    for (figure, among), values in sorted(found.items()):
+        held, length = np.mean(values, axis=0)
+        told = {"intervals": len(values), "held": held, "length": length}
+        rows.append(({"figure": figure, "among": among}, told))
+    return rows

@@ -15,9 +15,8 @@ from complabel.cli import _app
 
 CHECKOUT = Path(__file__).parents[2]
 DOCS = CHECKOUT / "docs"
-# Pages of the evidence whose code runs; for intervals.md only one section does.
-EVIDENCE = ("likelihood", "findings", "intervals")
-SECTION = {"evidence/intervals.md": "## With answers to random questions\n"}
+# Pages of the evidence whose code runs.
+EVIDENCE = ("likelihood",)
 
 
 def text_of(page):
@@ -54,8 +53,6 @@ def test_the_code_runs_and_gives_what_it_says(page, tmp_path, monkeypatch):
     runner = doctest.DocTestRunner()
     printed, attempted = None, 0
     text = text_of(page)
-    if page in SECTION:
-        text = text.split(SECTION[page])[1].split("\n## ")[0]
     for number, (kind, code) in enumerate(blocks(text, "python|pycon|text|console|sh")):
         name = f"{page}, block {number}"
         if kind == "python":
