@@ -16,7 +16,7 @@ from complabel.cli import _app
 CHECKOUT = Path(__file__).parents[2]
 DOCS = CHECKOUT / "docs"
 # Pages of the evidence whose code runs; for intervals.md only one section does.
-EVIDENCE = ("likelihood", "findings", "intervals")
+EVIDENCE = ("findings", "intervals")
 SECTION = {"evidence/intervals.md": "## With answers to random questions\n"}
 
 
