@@ -66,7 +66,7 @@ evidence: $(VENV)/.test ## Measure some cells of each benchmark anew; say what h
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks evidence --jobs 2 --minutes $(or $(MINUTES),20) $(if $(DATA),--data $(DATA)) $(if $(REPORT),--report)
 
 benchmark: $(VENV)/.test ## Time training against the plain way to write it
-	$(BIN)/python -m benchmarks.training_speed $(if $(DATA),--data-dir $(DATA))
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks training_speed $(if $(DATA),--data $(DATA),--quick)
 
 clean: ## Remove the environment and all that was built
 	rm -rf $(VENV) docs/_build docs/gallery docs/commands.md .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -159,7 +159,8 @@ def run(
             with part.open("a", encoding="utf-8") as file:
                 file.write(json.dumps([key, entry]) + "\n")
         rest = (time.perf_counter() - began) / n_done * (len(left) - n_done)
-        of_first = ", ".join(f"{k} {v:.4g}" for k, v in entry["rows"][0]["figures"].items())
+        first = entry["rows"][0]["figures"] if entry["rows"] else {}  # none: the cell was left out
+        of_first = ", ".join(f"{k} {v:.4g}" for k, v in first.items())
         show(f"{n_done}/{len(left)}, {rest / 60:.0f} min left: {key}: {of_first[:90]}")
     entries = [done[unit_key(*each)] for each in units]
     rows = [row for entry in entries for row in entry["rows"]]

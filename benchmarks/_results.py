@@ -66,6 +66,7 @@ class Result:
         if unknown:
             raise NoFigureError(f"{self.name} has no {unknown}; it has {self.factors()}")
         frame = self.frame()[[within(row, where) for row in self.rows]]
+        frame = frame.dropna(axis="columns", how="all")  # what varies in other cells only
         if not len(frame):
             raise NoFigureError(f"{self.name}: no cell is [{where}]")
         return frame

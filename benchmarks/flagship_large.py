@@ -1,86 +1,95 @@
-"""Whether the automatic fit stays in bounds of time and memory on large data.
+"""How do time and memory of an automatic fit grow?
 
-Features are synthetic embeddings, float32 in a file that is mapped to memory: 100,000 x 768 with 80
-labels, of which each row has one answer, freely named or a yes/no question; and 1,000,000 x 256
-with 20 labels, freely named, by a linear map. Beside it stands scikit-learn's one-vs-rest logistic
-regression, which learns from all true labels of the same rows. Printed are seconds and peak memory
-of processes that do nothing else, and average precision on 10,000 other rows. Peak memory includes
-those pages of the mapped file that the system keeps in memory.
+Features are made embeddings (``embeddings``) in single precision. With 100,000 rows and more they
+are in a file that is mapped to memory, each fit has a process of its own, and 10,000 other rows say
+how good it is. "All labels" is scikit-learn's one-vs-rest logistic regression on all true labels.
+Peak memory includes those pages of the file that the system keeps. Where ``vary`` is given, 8,000
+rows of 200 features with 32 labels are made four times as many and a quarter; the slope is that of
+a line through the logarithms of size and processor seconds: 1 is proportional growth.
 """
 
 from __future__ import annotations
 
-import argparse
+import pickle
 import tempfile
 from pathlib import Path
+from statistics import linear_regression
+from typing import Any
 
-import flagship_process as process
+import numpy as np
 
-_CASES = {
-    "large-free": "free naming",
-    "large-asked": "asked",
-    "million": "free naming, kernel='linear'",
-}
-_FLAGSHIP, _REFERENCE = "selection likelihood", "one-vs-rest, all true labels"
+from benchmarks._fits import alone, embeddings, timed
+from complabel.methods import SelectionLikelihoodClassifier
+from complabel.metrics import average_precision
+from complabel.simulate import draw_answers, draw_complementary
 
-
-def line(case: str, method: str, shape: list[int], found: process.Result) -> str:
-    """Return the line of a fit."""
-    sizes = " x ".join(f"{size:,}" for size in shape)
-    learns_from = _CASES[case] if method == _FLAGSHIP else "true labels"
-    start = f"| {sizes} | {method} | {learns_from} | {4 * shape[0] * shape[1] / 1e9:.2f} |"
-    if "limit" in found:
-        return f"{start} > {found['seconds']:.0f} | {found['cpu']:.0f} | | | |"
-    return (
-        f"{start} {found['seconds']:.1f} | {found['cpu']:.1f} | {found['peak_before'] / 1e9:.2f} |"
-        f" {found['peak'] / 1e9:.2f} | {found['precision']:.4f} |"
-    )
+_LARGE = "100000x768x80"
+CELLS = [
+    *({"shape": _LARGE, "learns": "asked", "threads": threads} for threads in (2, 1)),
+    {"shape": _LARGE, "learns": "all labels", "threads": 2},
+    {"shape": _LARGE, "learns": "free", "threads": 2},
+    {"shape": "1000000x256x20", "learns": "free", "threads": 2},
+    *({"vary": what} for what in ("rows", "features", "labels")),
+]
+QUICK, TIMES = {"vary": ("rows",)}, ("seconds", "processor", "slope")
+_HELD_OUT, _MIDDLE = 10_000, {"rows": 8_000, "features": 200, "labels": 32}
 
 
-def chosen(case: str, found: process.Result) -> str:
-    """Return what was chosen, in words."""
-    values = ", ".join(f"{name} {value}" for name, value in found.get("chosen", {}).items())
-    return f"{case}: {values}; {found.get('settings_tried', '?')} settings"
+def write(folder: str, shape: tuple[int, int, int], question: str) -> None:
+    """Write features to a file, and answers and labels to another."""
+    n, d, k = shape
+    rows = n + _HELD_OUT
+    file = Path(folder, "X.npy")
+    X = np.lib.format.open_memmap(file, mode="w+", dtype=np.float32, shape=(rows, d))
+    Y, start = np.empty((rows, k), dtype=np.uint8), 0
+    for features, labels in embeddings(rows, d, k):
+        X[start : start + len(labels)], Y[start : start + len(labels)] = features, labels
+        start += len(labels)
+    X.flush()
+    answers = draw_answers(Y, question=question, random_state=0)
+    Path(folder, "rest.pkl").write_bytes(pickle.dumps((answers[:n], Y[:n], Y[n:])))
 
 
-def run_case(case: str, options: argparse.Namespace, referenced: set[str]) -> str:
-    """Print the lines of a case, and return what was chosen; each reference is fitted once."""
-    with tempfile.TemporaryDirectory(dir=options.folder) as name:
-        folder = Path(name)
-        shape = process.make_data(case, folder, n=options.n, d=options.d, k=options.k)["shape"]
-        limits = {"threads": options.threads, "limit": options.limit}
-        found = process.fit(folder, **limits)
-        print(line(case, _FLAGSHIP, shape, found), flush=True)
-        if not options.no_reference and str(shape) not in referenced:
-            referenced.add(str(shape))
-            reference = process.fit(folder, options=("--reference",), **limits)
-            print(line(case, _REFERENCE, shape, reference), flush=True)
-        return chosen(case, found)
+def fit(folder: str, learns: str, linear: bool) -> dict[str, float]:
+    """Fit to what was written."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.multiclass import OneVsRestClassifier
+
+    answers, known, Y = pickle.loads(Path(folder, "rest.pkl").read_bytes())
+    X = np.load(Path(folder, "X.npy"), mmap_mode="r")
+    kernel = "linear" if linear else "auto"
+    model: Any = SelectionLikelihoodClassifier(kernel=kernel, random_state=0)
+    if learns == "all labels":
+        model, answers = OneVsRestClassifier(LogisticRegression()), known
+    _, seconds, processor = timed(lambda: model.fit(X[: len(known)], answers))
+    precision = float(average_precision(Y, model.predict_proba(X[len(known) :])))
+    return {"seconds": seconds, "processor": processor, "precision": precision}
 
 
-def main() -> None:
-    """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", nargs="+", choices=_CASES, default=list(_CASES))
-    for size, meaning in {"n": "rows to fit to", "d": "features", "k": "labels"}.items():
-        parser.add_argument(f"--{size}", type=int, help=f"number of {meaning}, for trials")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--limit", type=float, help="give up after processor seconds per thread")
-    parser.add_argument("--no-reference", action="store_true", help="leave scikit-learn out")
-    parser.add_argument("--folder", type=Path, help="where 1.1 GB of features can be written")
-    options = parser.parse_args()
-    print(
-        f"{process.tree_name()}, {options.threads} thread(s):\n\n"
-        "| rows x features x labels | method | learns from | features, GB | seconds |"
-        " processor seconds | peak GB before the fit | with it | average precision |\n"
-        + "|---" * 9
-        + "|",
-        flush=True,
-    )
-    referenced: set[str] = set()
-    choices = [run_case(case, options, referenced) for case in options.cases]
-    print("\n" + "\n".join(f"- {choice}" for choice in choices))
+def growth(what: str) -> list[tuple[dict[str, int], dict[str, float]]]:
+    """Return the figures of three sizes."""
+    sizes = [_MIDDLE[what] // 4, _MIDDLE[what], _MIDDLE[what] * 4]
+    found: list[dict[str, float]] = []
+    for size in sizes:
+        n, d, k = {**_MIDDLE, what: size}.values()
+        X, Y = map(np.concatenate, zip(*embeddings(n + 2_000, d, k), strict=True))
+        named = draw_complementary(Y, random_state=0)
+        classifier = SelectionLikelihoodClassifier(kernel="linear", random_state=0)
+        _, seconds, processor = timed(lambda c=classifier, X=X[:n], y=named[:n]: c.fit(X, y))
+        tried = max(len(column) for column in classifier.cv_results_.values())
+        found.append({"seconds": seconds, "processor": processor, "settings": tried})
+    slope = linear_regression(np.log(sizes), np.log([each["processor"] for each in found])).slope
+    return [({"size": size}, {**of, "slope": slope}) for size, of in zip(sizes, found, strict=True)]
 
 
-if __name__ == "__main__":
-    main()
+def measure(*, draw: int, data: Any, **cell: Any) -> Any:
+    """Return the figures of a fit, or of three."""
+    del draw, data
+    if "vary" in cell:
+        return growth(cell["vary"])
+    shape = tuple(map(int, cell["shape"].split("x")))
+    learns, linear = cell["learns"], shape[0] >= 1_000_000
+    with tempfile.TemporaryDirectory() as folder:
+        question = "asked" if learns == "all labels" else learns
+        alone(write, folder=folder, shape=shape, question=question)
+        return alone(fit, threads=cell["threads"], folder=folder, learns=learns, linear=linear)

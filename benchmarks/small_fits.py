@@ -1,129 +1,77 @@
-"""How long automatic fits to few items take, and how good they are, beside another version.
+"""How long do automatic fits to few items take, and how good are they?
 
-Both versions fit to the same arrays, each in a process of its own on one thread. Printed are the
-least processor seconds of a fit and, on 1,000 unseen items, average precision and the mean
-log-likelihood of a label, with mean differences and their standard errors over the seeds. Then come
-the processor seconds of the command `complabel fit`, its start and score included.
-
-    python -m benchmarks.small_fits --beside PATH/src [--seeds 6] [--cases 3]
+Processor seconds of a fit on one thread, average precision and the mean log-likelihood of a label
+on 1,000 unseen items, and the processor seconds of the command ``complabel fit``, its start and
+score included. What an earlier version took is stored, too, and not measured again.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import subprocess
 import sys
 import tempfile
-import time
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import commands
-from complabel._training import one_thread
+from benchmarks._fits import timed
 from complabel.answers import Answers
 from complabel.datasets import make_digits
-from complabel.methods import make_classifier
+from complabel.methods import SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers
 
-_N_TEST = 1000
-# Items, features and labels; digits have their own.
-_CASES = ((60, 8, 4), (60, 384, 6), (300, 30, 6), (300, 0, 0), (1000, 768, 10))
-_FIT = "fit answers.csv --features X.npy --items items.txt --out model.safetensors --force"
+CELLS = {
+    "shape": ("60x8x4", "60x384x6", "300x30x6", "300 digits", "1000x768x10"),
+    "question": ("asked", "ticked"),
+    "version": ("now",),
+}
+DRAWS, QUICK, TIMES = 6, {"shape": ("60x8x4", "300 digits")}, ("seconds", "command")
+_N_TEST, _WORDS = 1000, "fit answers.csv --features X.npy --items items.txt --out m.safetensors"
 
 
-def draw(case: tuple[int, int, int], question: str, seed: int) -> tuple[Any, Any, Answers]:
+def drawn(shape: str, question: str, seed: int) -> tuple[Any, Any, Answers]:
     """Return features and labels of items to fit to and, after them, of unseen ones; answers."""
-    n, d, n_labels = case
-    if not d:
-        data = make_digits(n + _N_TEST, random_state=seed)
-        X, Y = data.X.astype(np.float32), data.Y
+    if shape.endswith("digits"):
+        n = int(shape.split()[0])
+        made = make_digits(n + _N_TEST, random_state=seed)
+        X, Y = made.X.astype(np.float32), made.Y
     else:
+        n, d, k = map(int, shape.split("x"))
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(n + _N_TEST, d)).astype(np.float32)
-        logits = X @ rng.normal(size=(d, n_labels)) * (2.5 / d**0.5) - 1
+        logits = X @ rng.normal(size=(d, k)) * (2.5 / d**0.5) - 1
         Y = (logits + rng.logistic(size=logits.shape) > 0).astype(np.uint8)
     return X, Y, draw_answers(Y[:n], question=question, random_state=seed)
 
 
-def fit(case: tuple[int, int, int], question: str, seed: int) -> list[float]:
-    """Return processor seconds, average precision and log-likelihood of a fit."""
-    X, Y, answers = draw(case, question, seed)
-    n = answers.n_items
-    with one_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        classifier: Any = make_classifier("selection-likelihood", random_state=0)
-        started = time.process_time()
-        classifier.fit(X[:n], answers)
-        taken = time.process_time() - started
-    p = np.clip(classifier.predict_proba(X[n:]), 1e-6, 1 - 1e-6)
-    likelihood = np.where(Y[n:], np.log(p), np.log1p(-p)).mean()
-    return [taken, float(average_precision(Y[n:], p)), float(likelihood)]
-
-
-def write(case: tuple[int, int, int], question: str) -> None:
-    """Write features and answers to files: one line for each judgement."""
-    X, _, answers = draw(case, question, 0)
+def command(X: Any, answers: Answers, question: str) -> float:
+    """Return the processor seconds of the command: one line for each judgement."""
     said, n = answers.statements(), answers.n_items
     chance = 1 / answers.n_labels if question == "asked" else ""
     lines = ["item,label,answer,question,probability"]
     for item, label, applies in zip(said.item, said.label, said.applies, strict=True):
         lines.append(f"{item},{label},{'yes' if applies else 'no'},asked,{chance}")
-    Path("answers.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
-    Path("items.txt").write_text("\n".join(map(str, [*range(n), ""])), encoding="utf-8")
-    np.save("X.npy", X[:n])
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "answers.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+        Path(folder, "items.txt").write_text("\n".join(map(str, [*range(n), ""])), "utf-8")
+        np.save(Path(folder, "X.npy"), X[:n])
+        words = [sys.executable, "-m", "complabel", *_WORDS.split()]
+        run = {"cwd": folder, "check": True, "capture_output": True}
+        return timed(lambda: subprocess.run(words, **run))[2]  # type: ignore[call-overload]
 
 
-def of_version(source: Path, unit: tuple[Any, ...], seeds: int) -> Any:
-    """Return the figures (seeds, 3) of a version, fitted in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, __file__, "--unit", json.dumps(unit), "--seeds", str(seeds)],
-        env={**os.environ, "PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return np.array(json.loads(done.stdout))
-
-
-def main() -> None:
-    """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--beside", type=Path, help="the folder src of another version")
-    parser.add_argument("--seeds", type=int, default=6)
-    parser.add_argument("--cases", type=int, default=len(_CASES), help="only the first ones")
-    parser.add_argument("--unit", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.unit:
-        unit = json.loads(options.unit)
-        print(json.dumps([fit(*unit, seed) for seed in range(options.seeds)]))
-        return
-    sources = [options.beside.resolve(), commands.HERE]
-    columns = "fit, beside | now | average precision | log-likelihood | command, beside | now"
-    print(f"| items x features x labels | answers | {columns} |", flush=True)
-    print("|---|---|--:|--:|---|---|--:|--:|", flush=True)
-    for case in _CASES[: options.cases]:
-        for question in ("asked", "ticked"):
-            found = [of_version(each, (case, question), options.seeds) for each in sources]
-            gained, told = found[1] - found[0], []
-            error = gained.std(axis=0, ddof=1) / len(gained) ** 0.5
-            for at in (1, 2):
-                first, now = (each[:, at].mean() for each in found)
-                told.append(f"{first:.3f} → {now:.3f} ({now - first:+.4f} ± {error[at]:.4f})")
-            with tempfile.TemporaryDirectory() as folder:
-                os.chdir(folder)
-                write(case, question)
-                told += [f"{commands.seconds(each, _FIT):.1f}" for each in sources]
-                os.chdir("/")
-            least = " | ".join(f"{each[:, 0].min():.2f}" for each in found)
-            shape = " x ".join(map(str, case)) if case[1] else f"{case[0]} digits"
-            print(f"| {shape} | {question} | {least} | {' | '.join(told)} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def measure(*, draw: int, data: Any, shape: str, question: str, version: str) -> dict[str, float]:
+    """Return the seconds of a fit and of the command, and how good the fit is."""
+    X, Y, answers = drawn(shape, question, draw)
+    n = answers.n_items
+    SelectionLikelihoodClassifier().fit(X[:20], answers[:20])  # imports do not count
+    model = SelectionLikelihoodClassifier(random_state=0)
+    found = {"seconds": timed(lambda: model.fit(X[:n], answers))[2]}
+    p = np.clip(model.predict_proba(X[n:]), 1e-6, 1 - 1e-6)
+    found["precision"] = average_precision(Y[n:], p)
+    found["likelihood"] = float(np.where(Y[n:], np.log(p), np.log1p(-p)).mean())
+    if draw == 0:
+        found["command"] = command(X, answers, question)
+    return found

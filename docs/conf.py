@@ -111,7 +111,7 @@ def write_commands() -> None:
 # Files outside the documentation, and their pages on the site.
 PAGES = {
     r"(\.\./)*CONTRIBUTING\.md": "/evidence/contributing.md",
-    r"(\.\./)*benchmarks/README\.md": "/evidence/speed.md",
+    r"(\.\./)*benchmarks/README\.md": "/evidence/benchmarks.md",
     r"(\.\./)*docs/": "/",  # in these files
 }
 

@@ -15,8 +15,6 @@ from complabel.cli import _app
 
 CHECKOUT = Path(__file__).parents[2]
 DOCS = CHECKOUT / "docs"
-# Pages of the evidence whose code runs.
-EVIDENCE = ("likelihood",)
 
 
 def text_of(page):
@@ -45,7 +43,7 @@ def run(code, scope=None):
 
 @pytest.mark.parametrize(
     "page",
-    ["../README.md", *pages_with_code(), *(f"evidence/{name}.md" for name in EVIDENCE)],
+    ["../README.md", *pages_with_code()],
 )
 def test_the_code_runs_and_gives_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

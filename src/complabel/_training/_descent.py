@@ -81,7 +81,7 @@ class Adam:
     """Update one tensor in place as ``torch.optim.Adam`` does with its default moments.
 
     With the bookkeeping of torch's optimizers, training on few labels takes 1.4 to 2 times as long
-    (``benchmarks/optimizers.py``). The caller adds the weight decay to the gradient: it costs
+    (docs/evidence/training-speed.md). The caller adds the weight decay to the gradient: it costs
     nothing in the matrix product. Source: Kingma and Ba, "Adam: A Method for Stochastic
     Optimization", Algorithm 1, in the efficient order of its section 2.
     """
