@@ -127,7 +127,9 @@ def short(figures: Mapping[str, Any]) -> dict[str, Any]:
 
 def text_of(value: Any) -> str:
     """Return a value of a cell as it is typed."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:g}"
+    return str(value)
 
 
 @cache
@@ -257,31 +259,41 @@ def markdown(
     format_: str | None = None,
     across: str | None = None,
     bold: str | None = None,
+    hidden: Iterable[str] = (),
 ) -> str:
     """Return a table of Markdown: what varies, then the figures under the titles of ``columns``.
 
-    ``across`` names what varies from column to column in place of row to row. ``bold`` ("max" or
-    "min") marks the best figure of a row.
+    A figure of ``columns`` may have a format of its own behind a colon. ``across`` names what
+    varies from column to column in place of row to row. ``bold`` ("max" or "min") marks the best
+    figure of a row. What varies and is ``hidden``, or has no value, has no column.
     """
     figures = columns or {name: name.replace("_", " ") for name in table.columns}
+    formats = {title: each.partition(":")[2] for each, title in figures.items()}
+    figures = {each.partition(":")[0]: title for each, title in figures.items()}
     values = pd.DataFrame(
         {title: evaluated(each, table, each) for each, title in figures.items()}, index=table.index
     )
+    levels = [each for each in values.index.names if each and each != across]
+    gone = [x for x in levels if x in hidden or pd.isna(values.index.get_level_values(x)).all()]
+    values = values.reset_index(gone, drop=True)
     if across:
-        order = [*dict.fromkeys(table.index.get_level_values(across))]
-        rows = [*dict.fromkeys(table.index.droplevel(across))]
+        order = [*dict.fromkeys(values.index.get_level_values(across))]
+        rows = [*dict.fromkeys(values.index.droplevel(across))]
         values = values.unstack(across).reindex(rows)
         pairs = [(title, value) for title in figures.values() for value in order]
         values = values[pairs]
-        values.columns = [
+        titles = [
             text_of(value) if len(figures) == 1 else f"{title} {text_of(value)}"
             for title, value in pairs
         ]
+        formats = {one: formats[title] for one, (title, _) in zip(titles, pairs, strict=True)}
+        values.columns = titles
     varies = [each for each in result.factors() if each in values.index.names]
     best = getattr(values, bold)(axis=1) if bold else None
     shown = values.astype(object)
     for column in values:
-        texts = ["–" if np.isnan(x) else printed(x, format_ or ".3f") for x in values[column]]  # noqa: RUF001
+        how = formats.get(column) or format_ or ".3f"
+        texts = ["–" if np.isnan(x) else printed(x, how) for x in values[column]]  # noqa: RUF001
         marked = values[column] == best if bold else [False] * len(texts)
         shown[column] = [f"**{x}**" if is_ else x for x, is_ in zip(texts, marked, strict=True)]
     if varies:
@@ -301,7 +313,10 @@ def of_page(text: str, options: Mapping[str, str]) -> str:
     words = [each.partition("=") for each in options.get("columns", "").split()]
     columns = {figure: (title or figure).replace("_", " ") for figure, _, title in words}
     how = {"format_": options.get("format"), "across": options.get("across")}
-    made = markdown(result.table(where), result, columns, bold=options.get("bold"), **how)
+    fixed = re.findall(r"([\w-]+)=[^,|]*(?:,|$)", where or "")
+    made = markdown(
+        result.table(where), result, columns, bold=options.get("bold"), hidden=fixed, **how
+    )
     runs = {row["run"] for row in result.rows if within(row, where)}
     sources = [source(result.runs[at]) for at in sorted(runs)]
     return f"{made}\n\n*{'; '.join(dict.fromkeys(sources))}*\n"
