@@ -95,7 +95,9 @@ def sit(X: Any, Y: Any, way: str, *, seconds: float, errs: bool, seed: int, kern
 
 def compare(known: Any, at: float) -> dict[str, float]:
     """Return what was said at some minute about the next ten, and what came."""
-    found = dict.fromkeys(("score", "interval", "held", "slope", "said", "came", "length", "end"), 0.0)
+    found = dict.fromkeys(
+        ("score", "interval", "held", "slope", "said", "came", "length", "end"), 0.0
+    )
     if at not in known or at + 10 not in known:
         return found
     (minutes, areas), later = known[at], known[at + 10][1]
@@ -104,7 +106,7 @@ def compare(known: Any, at: float) -> dict[str, float]:
     if said:
         low, high = by_slope(minutes, areas)
         found |= {"interval": 1, "held": said["low"] <= came <= said["high"], "came": came}
-        found |= {"slope": low <= came <= high, "said": [*said.values()][0]}
+        found |= {"slope": low <= came <= high, "said": said["gain"]}
         found |= {"length": said["high"] - said["low"]}
     found["end"] = not worth_it(said)
     return found | {"false_end": found["end"] and came >= 0.01}
@@ -132,7 +134,9 @@ def measure(*, draw: int, data: Any, part: str) -> Any:
     for name, seed, way, times, errs in every[n * draw : n * (draw + 1)]:
         how: Any = {"seconds": TIMES[times][way], "errs": errs, "seed": seed}
         # Digits need a kernel; without a search for one, the others take less time.
-        known = sit(*load(name, data, seed), way, **how, kernel="auto" if name == "digits" else "linear")
+        known = sit(
+            *load(name, data, seed), way, **how, kernel="auto" if name == "digits" else "linear"
+        )
         ended = False
         for at in ASKED:
             one = compare(known, at)

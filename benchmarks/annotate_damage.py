@@ -13,6 +13,7 @@ import contextlib
 import functools
 import os
 import random
+import shutil
 import signal
 import time
 from typing import Any
@@ -63,7 +64,10 @@ def damaged(whole: bytes, kind: str, chance: random.Random) -> bytes:
 
 def damage(file: str, kind: str) -> dict[str, int]:
     """Damage a file of a sitting as it is at any moment."""
-    counts, chance = collections.Counter(refused=0, same=0, other=0), random.Random(f"{file} {kind}")
+    counts, chance = (
+        collections.Counter(refused=0, same=0, other=0),
+        random.Random(f"{file} {kind}"),
+    )
     has = [each for each in moments() if each[1].get(file)]
     with place() as folder:
         for _ in range(KINDS[kind] if has else 0):

@@ -62,7 +62,8 @@ def measure(*, draw: int, data: Any, fails: str) -> dict[str, int]:
         if not shutil.which("cc"):
             raise MissingError("there is no C compiler cc")
         subprocess.run(["cc", "-shared", "-fPIC", "-o", made, source, "-ldl"], check=True)
-        code = f"from benchmarks.annotate_full import each_fails; each_fails({int(fails == 'one write')})"
+        once = int(fails == "one write")
+        code = f"from benchmarks.annotate_full import each_fails; each_fails({once})"
         again = {**os.environ, "LD_PRELOAD": str(made)}
         words = [sys.executable, "-c", code]
         done = subprocess.run(words, env=again, check=True, capture_output=True, text=True)

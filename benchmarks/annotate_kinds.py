@@ -42,7 +42,9 @@ ONE, MINUTES, SPREAD, POOL = {"quick": 1.5, "slow": 6.0}, (5, 10, 22), 0.4, 2000
 def load(name: str, data: Path | None, draw: int) -> tuple[Any, Any, Any, Any]:
     """Return features and true labels of the items to ask about, and of others."""
     if name == "newsgroups":
-        files = [Path(data or ".", "texts", f"20newsgroups-{part}.tab") for part in ("train", "test")]
+        files = [
+            Path(data or ".", "texts", f"20newsgroups-{part}.tab") for part in ("train", "test")
+        ]
         classes, texts = ([*a, *b] for a, b in zip(*map(read_tab, files), strict=True))
         names = sorted({*classes, *(each.split(".")[0] for each in classes)})
         words = TfidfVectorizer(min_df=3, stop_words="english", sublinear_tf=True)

@@ -57,7 +57,7 @@ def measure(*, draw: int, data: Any, picture: str) -> dict[str, int]:
             rough = np.where(digits.Y[:2000], 0.8, 0.15) + rng.normal(0, 0.25, (2000, 10))
             predictions = pd.DataFrame(rough.clip(0.01, 0.99), columns=[*map(str, range(10))])
             predictions.assign(item=names).to_csv(folder / "p.csv", index=False)
-            more = "--against p.csv --until frequencies_+-.12 --until f1_+-.05".split()
+            more = ["--against", "p.csv", "--until", "frequencies_+-.12", "--until", "f1_+-.05"]
         with serving(folder, "canvases", *(word.replace("_", " ") for word in more)) as address:
             for done in range(1, 131 if goals else 251):
                 seconds = float(rng.lognormal(np.log(1.4), 0.4))

@@ -50,7 +50,10 @@ TIMES = (
 
 def together(do: Callable[[Any], None], people: Any) -> float:
     """Let people do something at once; return the seconds."""
-    threads, begun = [threading.Thread(target=do, args=(each,)) for each in people], time.monotonic()
+    threads, begun = (
+        [threading.Thread(target=do, args=(each,)) for each in people],
+        time.monotonic(),
+    )
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -7,7 +7,8 @@ that tell most, "random" about any. People do not err, or miss .23 and invent .0
 ``ended`` are of 100 sittings; ``wrong_ends`` is of 100 that ended, ``ever_out`` how often the
 interval for all moments missed the truth at some look before, ``held`` how often the interval of
 80 % of the answers left held after about 40 % of them, ``long`` how many times as many came as the
-middle of that interval said. A draw is 200 sittings where "items" is "all" and the goal .05, or else 50.
+middle of that interval said. A draw is 200 sittings where "items" is "all" and the goal .05, else
+50.
 """
 
 from __future__ import annotations
@@ -74,7 +75,9 @@ def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
             long.append(n_more / left[1])
     found = {"value": whole, "false": 100 * sum(falsely) / n_sittings}
     found |= {"ended": 100 * len(ends) / n_sittings, "ever_out": 100 * float(np.mean(ever))}
-    found |= {"answers": float(np.mean(ends)), "long": float(np.median(long or [1]))} if ends else {}
+    found |= (
+        {"answers": float(np.mean(ends)), "long": float(np.median(long or [1]))} if ends else {}
+    )
     return found | shares(wrong_ends=falsely, held=held)
 
 
