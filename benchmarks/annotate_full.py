@@ -1,7 +1,8 @@
 """Is a confirmed answer lost where a write to any file of a sitting fails for want of space?
 
 The sitting of ``annotate_damage`` is held once for each n, while its n-th write fails, and all
-later ones or not. A library is loaded before the system's own, so this needs a C compiler.
+later ones or not; with "every", for each 40th n alone. A library is loaded before the system's own,
+so this needs a C compiler.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from benchmarks._days import DAYS, child, hold, lines, outcome, place
 from benchmarks._frame import MissingError
 from complabel.errors import ComplabelError
 
-CELLS = {"fails": ("one write", "all from then on")}
-QUICK = {"fails": ("one write",)}
+CELLS = {"fails": ("one write", "all from then on"), "every": (1, 40)}
+QUICK = {"fails": ("one write",), "every": (40,)}
 FAILING = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -54,7 +55,7 @@ ssize_t pwrite64(int f, const void *b, size_t n, off_t o) {
 """
 
 
-def measure(*, draw: int, data: Any, fails: str) -> dict[str, int]:
+def measure(*, draw: int, data: Any, fails: str, every: int) -> dict[str, int]:
     """Let each write of a sitting fail, in a process that loads the failing library first."""
     with tempfile.TemporaryDirectory() as name:
         source, made = Path(name) / "failing.c", Path(name) / "failing.so"
@@ -63,17 +64,17 @@ def measure(*, draw: int, data: Any, fails: str) -> dict[str, int]:
             raise MissingError("there is no C compiler cc")
         subprocess.run(["cc", "-shared", "-fPIC", "-o", made, source, "-ldl"], check=True)
         once = int(fails == "one write")
-        code = f"from benchmarks.annotate_full import each_fails; each_fails({once})"
+        code = f"from benchmarks.annotate_full import each_fails; each_fails({once}, {every})"
         again = {**os.environ, "LD_PRELOAD": str(made)}
         words = [sys.executable, "-c", code]
         done = subprocess.run(words, env=again, check=True, capture_output=True, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def each_fails(once: int) -> None:
+def each_fails(once: int, every: int) -> None:
     """Print what became of a sitting for each write that fails."""
     library, counts = ctypes.CDLL(os.environ["LD_PRELOAD"]), collections.Counter[str]()
-    for n in range(10_000):
+    for n in range(0, 10_000, every):
         with place() as folder:
             number, told = child(functools.partial(fill, library, n, once, folder), folder)
             os.waitpid(number, 0)
