@@ -168,6 +168,8 @@ def number(text: str) -> Any:
         raise NoFigureError(f"{text!r} names {len(table)} cells; an error is that of one")
     if how == "se":
         return values.std(ddof=1) / np.sqrt(len(values))
+    if np.isnan(values).any():
+        raise NoFigureError(f"{text!r}: {np.isnan(values).sum()} of these cells lack this figure")
     return {"one": np.sum, "count": np.sum}.get(how, getattr(np, how, np.sum))(values)
 
 

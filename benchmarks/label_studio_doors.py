@@ -34,12 +34,12 @@ NAMED = "a label that was chosen does not apply"
 # By form: the control, what people are asked, and what the right options of the message say.
 FORMS: dict[str, tuple[str, str, str | None]] = {
     "what applies": ("choice", "applies", APPLY),
-    "what applies, only the chosen are known": ("choice", "applies", CHOSEN),
-    "what applies, read as before": ("choice", "applies", NAMED),
+    "what applies (others are not known)": ("choice", "applies", CHOSEN),
+    "what applies (read as before)": ("choice", "applies", NAMED),
     "one that does not apply": ("wrong", "named", NAMED),
     "all that do not apply": ("wrong", "rest", NOT),
     "yes or no about the field label": ("verdict", "asked", None),
-    "yes or no, and no such field": ("verdict", "lost", None),
+    "yes or no (no such field)": ("verdict", "lost", None),
     "labelstudio-config --question ticked": ("applies", "applies", None),
     "labelstudio-config --question named": ("not_this", "named", None),
 }
