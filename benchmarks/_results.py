@@ -204,7 +204,7 @@ def printed(value: Any, format_: str | None = None) -> str:
     if format_ is None:
         whole = isinstance(value, (int, np.integer)) or (value == int(value) and abs(value) >= 2)
         format_ = ",.0f" if whole else ".3f"
-    return re.sub(r"^(-?)0\.(?=\d)", r"\1.", format(value, format_)) or "0"
+    return re.sub(r"^([+-]?)0\.(?=\d)", r"\1.", format(value, format_)) or "0"
 
 
 def holds(relation: str) -> bool:
@@ -313,7 +313,7 @@ def of_page(text: str, options: Mapping[str, str]) -> str:
     name, where = re.fullmatch(r"([\w-]+)(?:\[(.*)\])?", text.strip()).groups()
     result = read(name)
     words = [each.partition("=") for each in options.get("columns", "").split()]
-    columns = {figure: (title or figure).replace("_", " ") for figure, _, title in words}
+    columns = {each: (title or each.split(":")[0]).replace("_", " ") for each, _, title in words}
     how = {"format_": options.get("format"), "across": options.get("across")}
     fixed = re.findall(r"([\w-]+)=[^,|]*(?:,|$)", where or "")
     made = markdown(
