@@ -51,7 +51,7 @@ def show(name: str) -> int:
     if not result.rows:
         print(f"Nothing is stored for {name}; measure it: python -m benchmarks {name}")
         return 1
-    print(_results.markdown(result.table(), result))
+    print(_results.markdown(result.table()))
     for run in result.runs:
         stale = ", ".join(_results.changed(run))
         print(f"{_results.source(run)}{f'; changed since: {stale}' if stale else ''}")

@@ -1,60 +1,73 @@
-"""Measure how much a figure varies between draws of complementary labels.
+"""How much does a figure vary between draws of complementary labels, and how were some chosen?
 
-The script prints a method's average precision as a mean over ten folds, on the labels that the
-paper's group released. It also prints the mean, standard deviation and range over simulated draws
-of the same kind. The folds are the same for all draws.
+Cells with a method have its average precision over ten folds on the labels that the paper's group
+released (uniform), and over ten simulated draws with the same folds. Cells with a scheme fit the
+formula of a biased draw to released labels: its sharpness with a standard error, p-values of the
+sharpness 0, 1 and 4 and of the formula, and by how many nats the choices are likelier than uniform
+ones under the formula, and under exp(-s · mean phi with relevant labels) with the best s.
 """
 
 from __future__ import annotations
 
-import argparse
+from typing import Any
 
 import numpy as np
+from research.sharpness import estimate_sharpness
 
 from complabel.experiments.datasets import load_dataset, load_released
 from complabel.experiments.studies import Row, run_fold
 from complabel.simulate import draw_complementary
 
-FOLDS = 10
+NEEDS, FOLDS, N_DRAWS = ("scene", "yeast"), 10, 10
+CELLS = [{"set": s, "of": m} for s in NEEDS for m in ("ridge", "mlcl", "l-uw", "comrank", "prior")]
+CELLS += [{"set": s, "of": scheme} for s in NEEDS for scheme in ("uniform", "biased")]
+QUICK = {"of": ("prior", "uniform", "biased")}
 
 
-def main() -> None:
-    """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("datasets", nargs="*", default=["scene", "yeast"])
-    parser.add_argument("--data-dir")
-    parser.add_argument("--methods", nargs="+", default=["ridge"])
-    parser.add_argument("--draws", type=int, default=20)
-    options = parser.parse_args()
-    print("| dataset | method | released | simulated | lowest | highest | as low as released |")
-    print("|---" * 7 + "|")
-    for name in options.datasets:
-        dataset = load_dataset(name, data_dir=options.data_dir)
-        for method in options.methods:
-            row = Row(method=method)
+def measure(*, draw: int, data: Any, **cell: str) -> dict[str, float]:
+    """Return figures of a method, or of a scheme."""
+    dataset, of = load_dataset(cell["set"], data_dir=data), cell["of"]
+    if of in ("uniform", "biased"):
+        return choice(dataset, load_released(dataset, scheme=of, data_dir=data))
 
-            def precision(labels, dataset=dataset, row=row):
-                folds = (
-                    run_fold(dataset, labels, row, fold=fold, folds=FOLDS, seed=0)
-                    for fold in range(FOLDS)
-                )
-                return np.mean([outcome.metrics["average_precision"] for outcome in folds])
+    def precision(labels: Any) -> float:
+        row = Row(method=of)
+        how = {"folds": FOLDS, "seed": draw}
+        found = (run_fold(dataset, labels, row, fold=fold, **how) for fold in range(FOLDS))
+        return float(np.mean([outcome.metrics["average_precision"] for outcome in found]))
 
-            released = precision(load_released(dataset, data_dir=options.data_dir))
-            found = np.array(
-                [
-                    precision(draw_complementary(dataset.Y, random_state=seed))
-                    for seed in range(options.draws)
-                ]
-            )
-            simulated = f"{found.mean():.3f} ± {found.std(ddof=1):.3f}"
-            print(
-                f"| {name} | {method} | {released:.3f} | {simulated}"
-                f" | {found.min():.3f} | {found.max():.3f}"
-                f" | {(found <= released).sum()} of {len(found)} |",
-                flush=True,
-            )
+    released = precision(load_released(dataset, data_dir=data))
+    seeds = range(draw * N_DRAWS, (draw + 1) * N_DRAWS)
+    made = np.array([precision(draw_complementary(dataset.Y, random_state=s)) for s in seeds])
+    return {
+        "released": released,
+        "simulated": made.mean(),
+        "sd": made.std(ddof=1),
+        "lowest": made.min(),
+        "highest": made.max(),
+        "as_low": int((made <= released).sum()),
+    }
 
 
-if __name__ == "__main__":
-    main()
+def choice(dataset: Any, released: Any) -> dict[str, float]:
+    """Return how sharply labels were chosen, and what speaks for the formula."""
+    tests = {s: estimate_sharpness(dataset.Y, released, against=s) for s in (0, 1, 4)}
+    found, Y = tests[0], dataset.Y.astype(float)
+    phi = Y @ np.corrcoef(Y.T) / Y.sum(axis=1, keepdims=True)  # (n, K), mean over relevant labels
+    likelihoods = []
+    for s in (0, 1, 3, 5, 7):
+        weights = np.where(Y == 0, np.exp(-s * phi), 0)
+        chances = weights / weights.sum(axis=1, keepdims=True)
+        likelihoods.append(np.log(chances[released == 1]).sum())
+    low, high = found.interval()
+    return {
+        "sharpness": found.sharpness,
+        "error": found.standard_error,
+        "low": low,
+        "high": high,
+        **{f"p_{s}": test.p_value for s, test in tests.items()},
+        "p_formula": found.fit_p_value,
+        "formula_gain": found.likelihood_ratio / 2,
+        "phi_gain": max(likelihoods) - likelihoods[0],
+        "wrong": int(dataset.Y[released == 1].sum()),
+    }

@@ -21,18 +21,11 @@ class TensorRows(Dataset):
         return self.X[index], self.complementary[index]
 
 
-class ArrayRows(Dataset):
+class ArrayRows(TensorRows):
     """The same on the NumPy arrays one has, left to the loader to turn into tensors."""
 
     def __init__(self, X, complementary):
-        self.X = X.astype(np.float32)
-        self.complementary = complementary.astype(np.float32)
-
-    def __len__(self):
-        return len(self.X)
-
-    def __getitem__(self, index):
-        return self.X[index], self.complementary[index]
+        self.X, self.complementary = X.astype(np.float32), complementary.astype(np.float32)
 
 
 def fit(rows: Dataset, *, learning_rate: float, epochs: int, batch_size: int = 256):

@@ -1,7 +1,8 @@
 """For pages: tables, figures and claims from stored results (docs/evidence/results).
 
 - ``{results} NAME[factor=value]``: a table; ``:columns: fit an_best=AN*``, ``:across: set``,
-  ``:format: .2f``, ``:bold: max``. A line below says how its figures were measured.
+  ``:format: .2f``, ``:bold: max``, ``:rows: method`` (a row for each figure), ``:error: _sd``
+  (± NAME_sd). A line below says how its figures were measured.
 - ``{value}`NAME[factor=value].figure:.3f` ``: a figure in a sentence.
 - ``{claims} PART``: the claims about one part; ``{claim}`name` ``: the sentence of one.
 """
@@ -35,7 +36,7 @@ class Table(FromResults):
     """The means of a benchmark."""
 
     option_spec = dict.fromkeys(
-        ("columns", "across", "format", "bold", "rows", "source"), directives.unchanged
+        ("columns", "across", "format", "bold", "rows", "error"), directives.unchanged
     )
 
     def markdown(self, text):

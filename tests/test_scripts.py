@@ -9,6 +9,12 @@ import textwrap
 from pathlib import Path
 
 import numpy as np
+import pytest
+
+from benchmarks import _studies
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.studies import Plan, run_fold
+from complabel.simulate import draw_answers
 
 CHECKOUT = Path(__file__).parents[1]
 PAGES = [
@@ -84,3 +90,29 @@ def test_rates_of_labels_that_no_item_has_are_printed_without_a_warning(capsys):
     given = {"datasets": ["own"], "shares": [0.1], "answers": [60], "draws": 2, "jobs": 1}
     found["print_rates"](argparse.Namespace(**given, data=".", designs=["half and half"]))
     assert "| recall | " in capsys.readouterr().out
+
+
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
+def test_a_study_becomes_rows_with_means_deviations_and_break_evens(tmp_path, monkeypatch):
+    draws = [{"name": "asked", "question": "asked"}]
+    draws += [{"name": f"t{s}", "question": "ticked", "items_share": s} for s in (0.1, 1.0)]
+    rows = [{"method": "ridge", "title": "Ridge (a)"}, {"method": "prior"}]
+    how = {"name": "small", "title": "Small", "datasets": ["synthetic"], "folds": 2}
+    plan = Plan(**how, draws=draws, rows=rows)
+    monkeypatch.setattr(_studies, "plan_of", lambda study: plan)
+    monkeypatch.setattr(_studies, "PARTS", tmp_path)
+
+    made = _studies.rows_of("small", "synthetic", 0, None, ["average_precision"])
+
+    found = {(cell["way"], cell["criterion"]): figures for cell, figures in made}
+    dataset = load_dataset("synthetic")
+    labels = draw_answers(dataset.Y, question="asked", random_state=0)
+    rows = plan.expanded_rows()
+    one = [run_fold(dataset, labels, rows[1], fold=f, folds=2, seed=0) for f in (0, 1)]
+    values = [fold.metrics["average_precision"] for fold in one]
+    asked = found["asked", "average_precision"]
+    assert asked["Prior"] == pytest.approx(np.mean(values))
+    assert asked["Prior_sd"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
+    assert {*asked} == {"Ridge_a", "Ridge_a_sd", "Prior", "Prior_sd"}
+    assert {"Ridge_a", "Ridge_a_is_bound", "Prior"} < {*found["ticked", "break-even"]}
+    assert found["t1.0", "asked"]["answers"] == 10 * found["t0.1", "asked"]["answers"]

@@ -12,7 +12,7 @@ CHECKOUT = Path(__file__).parents[2]
 DOCS = CHECKOUT / "docs"
 PAGES = [
     CHECKOUT / "README.md",
-    *sorted(DOCS.glob("*.md")),
+    *sorted(page for page in DOCS.glob("*.md") if page.stem != "commands"),  # which is made
     *sorted((DOCS / "evidence").glob("*.md")),
 ]
 ROLE = re.compile(r"\{value\}`([^`]+)`")
@@ -126,6 +126,26 @@ def test_figures_are_computed_by_cell(stored, text, value):
 def test_a_text_that_names_no_figure_or_several_is_refused(stored, text):
     with pytest.raises(_results.NoFigureError, match=re.escape(text.split("[")[0].split(".")[0])):
         _results.figure(text)
+
+
+def test_a_table_has_a_row_for_each_figure_and_no_factor_that_the_cells_share(stored):
+    """Deviations stand beside their figure; a factor that a page fixes is left out."""
+    more = [
+        {"set": "a", "way": way, "draw": 0, "figures": {"fit": fit, "fit_sd": 0.125, "hits": 7}}
+        for way, fit in (("yes", 0.75), ("no", 0.5))
+    ]
+    stored.add({"command": "y", "commit": "1", "date": "2026-01-02", "seconds": 2}, more)
+    stored.write()
+
+    how = {"rows": "method", "across": "way", "error": "_sd"}
+    assert _results.of_page("made[way=yes|no]", how).splitlines()[:4] == [
+        "| method | yes | no |",
+        "|---|--:|--:|",
+        "| fit | .750 ± .125 | .500 ± .125 |",
+        "| hits | 7.000 | 7.000 |",
+    ]
+    narrow = {"columns": "fit hits=number_of_hits", "bold": "max"}
+    assert _results.of_page("made[way=yes]", narrow).splitlines()[2:3] == ["| yes | .750 | **7** |"]
 
 
 def test_a_new_run_replaces_its_cells_and_transcribed_means(stored):

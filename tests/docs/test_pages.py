@@ -94,19 +94,6 @@ def test_the_page_about_inspection_names_every_finding():
     assert names <= {name for row in rows for name in re.findall(r"`([a-z-]+)`", row)}
 
 
-def test_released_labels_give_what_stands_below_the_code(data_dir):
-    missing = [
-        name for name in ("scene", "yeast") if not (data_dir / "released" / f"{name}.csv").is_file()
-    ]
-    if missing:
-        pytest.skip(f"no released labels: {', '.join(missing)} in {data_dir / 'released'}")
-    found, scope = blocks(text_of("evidence/released.md"), "python|text"), {}
-    assert [kind for kind, _ in found] == ["python", "text"] * 2
-    for (_, code), (_, expected) in zip(found[::2], found[1::2], strict=True):
-        assert '"DIR"' in code
-        assert run(code.replace('"DIR"', repr(str(data_dir))), scope) == expected
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 def test_the_page_about_frequencies_finds_them():

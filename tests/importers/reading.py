@@ -20,7 +20,13 @@ FORMAT = {each.name: each for each in FORMATS}
 
 
 def write(folder, name, content):
-    """Write bytes, text, or what becomes JSON, or JSON lines if the name says so."""
+    """Write bytes, text, what becomes JSON or JSON lines, or the files of a folder by name."""
+    if name.endswith("/"):
+        for each, text in content.items():
+            path = folder / name / each
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return folder / name
     if not isinstance(content, bytes | str):
         if ".jsonl" in name:
             content = "".join(json.dumps(each) + "\n" for each in content)

@@ -224,6 +224,29 @@ EVENTS = [  # the latest first
     event(12, "unlabeled", 7, "bug", 3),
     event(11, "labeled", 7, "docs", 2),
 ]
+# Written by doccano 1.8.4's own formatters and writers, and by the serializers of 1.2.0.
+DOCCANO = [
+    {"id": 1, "text": "Noon.", "by": "x", "label": ["sea", "sky"], "Comments": []},
+    {"id": 2, "text": 'A "note".', "by": "y", "label": [], "Comments": ["Look again"]},
+    {"id": 3, "text": "Fog.", "by": "z", "label": ["sky"], "Comments": []},
+]
+DOCCANO_CSV = """id,text,by,label,Comments
+1,Noon.,x,sea#sky,
+2,"A ""note"".",y,,Look again
+3,Fog.,z,sky,
+"""
+_TIMES = dict.fromkeys(("created_at", "updated_at"), "2021-02-01T10:00:00Z")
+DOCCANO_BEFORE = [
+    {
+        "id": number,
+        "text": "Noon.",
+        "meta": {},
+        "annotation_approver": None,
+        "comments": [],
+        "annotations": [{"label": code, "user": user, **_TIMES} for code, user in given],
+    }
+    for number, given in ((1, [(4, 1), (9, 1), (9, 2)]), (2, []), (3, [(9, 2)]))
+]
 # Written by Inspect AI 0.3.285, promptfoo 0.121.20, DeepEval 4.3.1, Langfuse's 5.0.4 and MLflow's
 # 3.17.2 own classes, without a model; texts and other long fields are cut.
 JUDGED = json.loads(Path(__file__).with_name("judges.json").read_text(encoding="utf-8"))
@@ -237,6 +260,8 @@ BOTH = {"absent": ("not_this",), "present": ("this",)}
 SAMPLES = {
     # what it is: format, name of the file, content, options that it needs
     "github-events": ("github-events", "e.json", EVENTS, {"question": "tagged"}),
+    "doccano": ("doccano", "all.jsonl", DOCCANO, {"present": ("label",)}),
+    "doccano, csv": ("doccano", "all.csv", DOCCANO_CSV, {"present": ("label",)}),
     "label studio": ("label-studio", "a.json", LABEL_STUDIO, BOTH),
     "label studio, one task": ("label-studio", "a.json", LABEL_STUDIO[0], BOTH),
     "label studio, menus": ("label-studio", "a.json", MENUS, {}),

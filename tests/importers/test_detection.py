@@ -73,7 +73,7 @@ STRANGERS = {
     "LabelMe": {"version": "5", "shapes": [{"label": "x"}], "imagePath": "a.jpg"},
     "Datumaro": {"info": {}, "categories": {}, "items": [{"id": "a"}]},
     "Zooniverse": "classification_id,annotations,subject_ids\n1,[],7\n",
-    "doccano": '{"id": 1, "text": "x", "label": ["a"]}\n{"id": 2, "text": "y", "label": []}\n',
+    "doccano": '{"text": "x", "label": ["a"]}\n{"text": "y", "label": []}\n',
     "spaCy": '{"text": "x", "cats": {"a": 1}}\n{"text": "y", "cats": {"a": 0}}\n',
     "item, label and answer": b"\x00\x01",
 }

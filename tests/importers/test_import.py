@@ -4,7 +4,7 @@ from tests.importers.reading import refused
 from tests.refusals import check_names, raises
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError, OutputError
-from complabel.importers import FORMATS, Format, detect, import_answers, import_file
+from complabel.importers import FORMATS, Format, import_answers, import_file
 
 TEXT = "item,label,answer\na,sea,yes\nb,sky,no\n"
 
@@ -45,7 +45,7 @@ def test_missing_files_are_told(tmp_path):
         with raises(DatasetNotFoundError, "no.csv"):
             import_answers(tmp_path / "no.csv", format=given_format)
     with raises(DatasetNotFoundError):
-        detect(tmp_path)
+        import_answers(tmp_path, format="table")
 
 
 def test_pieces_become_one_table_and_are_counted_as_one(path):

@@ -98,6 +98,7 @@ EXPORTS |= {name: delimited(sign, PLAIN_MIN) for name, sign in (("a.csv", ","), 
 MEANINGS = {
     "--present choice --read-as ticked": (["110", "001", "000"], ["001", "110", "111"]),
     "--present choice": (["110", "001"], ["000", "000"]),
+    "--present choice --read-as tagged": (["110", "001", "000"], ["000", "000", "000"]),
     "--absent choice": (["000", "000"], ["110", "001"]),
     "--absent choice --read-as ticked": (["001", "110", "111"], ["110", "001", "000"]),
 }

@@ -23,12 +23,14 @@ from complabel.importers._judges import JUDGES
 CODES = {"yes": ("1",), "no": ("0",), "unsure": ("-1",)}
 WIDE = "item,anna,ben\na,sea,sky\nb,sky,\n"
 BATCH = "item,annotator,tags\na,w1,sea\nb,w2,sky\n"
+PICTURES = {"sea/1.jpg": "one", "sky/1.jpg": "another", "sky/2.png": "one", "sky/a.txt": "note"}
 KNOWN = {  # what it is: format, name of the file, content, options that it needs
     **SAMPLES,
     **{
         name: ("table" if name in TABLES else name, *FILES[name], CODES if name == "coded" else {})
         for name in FILES
     },
+    "folders": ("folders", "photos/", PICTURES, {"question": "tagged"}),
     "columns": ("columns", "w.csv", WIDE, {"present": ("anna", "ben")}),
     "batch": ("batch", "b.csv", BATCH, {"present": ("tags",)}),
 }

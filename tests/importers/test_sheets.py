@@ -241,7 +241,7 @@ def test_what_a_blank_cell_means_is_asked(tmp_path, from_, meaning, rest):
     text = "item,annotator,ann\na,x,sea\nb,x,\n"
     told = {meaning: ("ann",), "question": "ticked", "label_names": LABELS}
     message = refused(tmp_path / "a.csv", text, from_, **told)
-    assert message.startswith(", row 2: column 'ann' is blank")
+    assert message.startswith(", row 2: 'ann' is blank")
     assert f"unselected='{rest}'" in message
     assert "unselected='unknown'" in message
     said, _ = imported(tmp_path / "a.csv", text, from_, **told, unselected=rest)

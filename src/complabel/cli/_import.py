@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 # A copy of the names in complabel.importers, which would load NumPy for a help text. A test
 # compares the two.
 NAMES = (
-    *("label-studio", "prodigy", "argilla", "lvis", "open-images", "github-events", "batch"),
-    *("coded", "columns", "replies", "results", "table"),
+    *("label-studio", "prodigy", "argilla", "doccano", "lvis", "open-images", "github-events"),
+    *("folders", "batch", "coded", "columns", "replies", "results", "table"),
     *(_JUDGES := ("inspect-ai", "promptfoo", "deepeval", "langfuse", "mlflow")),
 )
 

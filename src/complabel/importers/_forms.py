@@ -53,7 +53,8 @@ class Form:
     is_tree: bool = False  # choices are paths of a taxonomy
     is_led: bool = False  # it began with a model's prediction
     parts: frozenset[str] = frozenset()  # controls with choices about parts of the item
-    blank: frozenset[str] = frozenset()  # controls whose cells are blank
+    # Controls whose cells are blank, where these may be forms that nobody filled in.
+    blank: frozenset[str] = frozenset()
     none: frozenset[str] = frozenset()  # controls that say that none of the labels is chosen
 
     @classmethod
@@ -163,6 +164,8 @@ def untold(
         f"  --present {name}",
         "      a label that was chosen applies; nothing is known about the others, for example if"
         " only one could be chosen",
+        f"  --present {name} --read-as tagged",
+        "      people chose labels that apply, as many as they cared to; the others are not known",
         f"  --absent {name}",
         "      a label that was chosen does not apply; nothing is known about the others, for"
         " example if one was to be named",
@@ -170,6 +173,7 @@ def untold(
         "      people ticked all labels that do not apply; the others do",
     )
     ways = [{side: (first,)} | more for side in Controls._fields for more in (_TICKED, {})]
+    ways.append({"present": (first,), "question": "tagged"})
     text = "\n".join(str(fault("", line))[2:] for line in lines)
     return DatasetFormatError(text, proposes=ways)
 
@@ -178,6 +182,13 @@ def _with_values(control: tuple[str, Counter[str]]) -> str:
     name, values = control
     some = [*map(shown, itertools.islice(values, 3)), *["..."] * (len(values) > 3)]
     return f"{shown(name)} (used {values.total():,} times): {', '.join(some)}"
+
+
+_MEANS = {
+    (False, "no"): ", so that no labels apply",
+    (False, "yes"): ", so that all labels apply",
+    (True, "no"): " by somebody who looked for tags",
+}
 
 
 @dataclass(frozen=True)
@@ -214,7 +225,7 @@ class FormReader:
 
     def rows(self, form: Form) -> list[Row]:
         """Return the rows of a form, if any."""
-        if not any(self.controls) or form.is_cancelled:
+        if not any(self.controls) or form.is_cancelled or not self._is_filled_in(form):
             return []
         # Where unchosen labels count, a form with choices about parts says too little of the whole.
         if self.rest is not None and not form.parts.isdisjoint(sum(self.controls, ())):
@@ -244,6 +255,23 @@ class FormReader:
             ]
             parts = [(two[0], absent, [], self.options.question), (two[1], [], present, None)]
         return [row for part in parts for row in self._answer(*part)]
+
+    def _is_filled_in(self, form: Form) -> bool:
+        """Return whether somebody filled in a form; a blank cell may be one without a tick."""
+        names = sum(self.controls, ())
+        if self.rest is None or not form.blank.issuperset(names):
+            return True
+        unselected = self.options.unselected
+        if unselected is None:
+            raise fault(
+                form.place,
+                f"{shown(names[0])} is blank; it is not known whether nothing was ticked there,"
+                f" or nobody answered: give {setting('unselected', self.rest)} if nothing was"
+                f" ticked{_MEANS[self.options.question == 'tagged', self.rest]}, or"
+                f" {setting('unselected', 'unknown')} if nobody answered",
+                proposes=[{"unselected": self.rest}, {"unselected": "unknown"}],
+            )
+        return unselected != "unknown"
 
     def _check(self, form: Form, absent: list[str], present: list[str]) -> None:
         # The menu may belong to one control only, so labels that apply need not be on it.

@@ -20,8 +20,7 @@ _TOOLS = (
     ("Datumaro", {"categories", "items"}, "item is the id in items, label named by label_id"),
     ("spaCy", {"cats"}, "item is the text or its id, label each key of cats (1 is yes, 0 no)"),
     ("spaCy", {"paragraphs"}, "item is the id, label each label in cats (1 is yes, 0 no)"),
-    ("doccano", {"text", "label"}, "item is the id, label each entry of label"),
-    ("doccano", {"text", "labels"}, "item is the id, label each entry of labels"),
+    ("doccano", {"text", "label"}, "item is the text, label each entry of label"),
     ("Zooniverse", {"classification_id", "subject_ids"}, "item is one of subject_ids, label each"
      " value in annotations"),
 )  # fmt: skip

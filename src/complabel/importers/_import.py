@@ -6,6 +6,7 @@ import difflib
 import importlib.util
 import json
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,8 +57,8 @@ from complabel.importers._format import (
 from complabel.importers._hints import hint
 from complabel.importers._judges import JUDGES
 from complabel.importers._label_studio import LABEL_STUDIO
-from complabel.importers._public import EVENTS, LVIS, OPEN_IMAGES
-from complabel.importers._records import ARGILLA, PRODIGY
+from complabel.importers._public import EVENTS, FOLDERS, LVIS, OPEN_IMAGES
+from complabel.importers._records import ARGILLA, DOCCANO, PRODIGY
 from complabel.importers._sheets import BATCH, CELLS, CODED
 
 
@@ -189,7 +190,7 @@ TABLE = Format(
 
 
 FORMATS: tuple[Format, ...] = (
-    *(RESULTS, *JUDGES, PRODIGY, ARGILLA, REPLIES, LVIS, OPEN_IMAGES, EVENTS),
+    *(RESULTS, *JUDGES, PRODIGY, ARGILLA, DOCCANO, REPLIES, LVIS, OPEN_IMAGES, EVENTS, FOLDERS),
     # Questions may be answered in other tools, so these are tried before the neutral table.
     # Almost any CSV file can be a table of codes, so that is tried last.
     *(LABEL_STUDIO, BATCH, TABLE, CODED, CELLS),
@@ -201,6 +202,8 @@ _MOST_REMARKS = 4  # in the message about a file without an answer
 
 def detect(path: StrPath) -> Format:
     """Return the first format that recognizes a file of answers by its beginning."""
+    if os.path.isdir(path):  # a Path refuses long names
+        return FOLDERS
     path = existing("path", path)
     with open_binary(path) as file:
         head = Head(path, file.read(_HEAD))
@@ -340,7 +343,8 @@ def _read(
     (options, rename), totals = _named_by(options, path), _Totals()
     waits = options.random_questions and not options.merge
     waiting: list[Any] = []
-    for piece in chosen.read(existing("path", path), options, tally):
+    source = path if chosen is FOLDERS else existing("path", path)
+    for piece in chosen.read(source, options, tally):
         table = _as_arrow(path, piece)
         if not table.num_rows:
             continue

@@ -5,6 +5,7 @@
   which not every object was marked. Nothing is known about the others. COCO has only annotations,
   so the user says what the others mean.
 - Open Images: labels of images that people verified, one row for each.
+- A folder for each label, with pictures. A copy of a picture in another folder is the same item.
 
 The labels that people judged were chosen, often by a model, and not drawn at random. So no question
 has a probability.
@@ -14,18 +15,20 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import hashlib
 import io
 import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
-from complabel._opening import existing, explained, fault, read_text
+from complabel._opening import existing, explained, fault, read_text, tidy
 from complabel._settings import setting
 from complabel.errors import InputError
+from complabel.files import READ_PICTURES, Cell, may_mean_none, none_or_label, read_folder
 from complabel.importers._format import (
     Format,
     Head,
@@ -40,7 +43,10 @@ from complabel.importers._format import (
     pieces,
     read_json,
     records,
+    shown,
+    some,
 )
+from complabel.importers._forms import Controls, Form, FormReader
 
 _HEADERS = {"labelname", "code", "id", "mid", "label"}
 
@@ -232,7 +238,7 @@ _COLUMNS = ("ImageID", "Source", "LabelName", "Confidence")
 
 def _read_open_images(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read verified labels; labels that only a machine gave are counted and left out."""
-    names = None if options.class_names is None else _class_names(options.class_names)
+    names = None if options.class_names is None else class_names(options.class_names)
     table = open_table(path, *_COLUMNS)
     tally.start(*OPEN_IMAGES.counts)
     tally.leave(path, table.columns, _COLUMNS, options)
@@ -289,10 +295,80 @@ OPEN_IMAGES = Format(
     counts=("rows of the file", "machine-generated labels"),
 )
 
+# ---- a folder for each label ----
+
+_MEANINGS = ("ticked", "positive", "tagged")
+
+
+def _folder_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
+    """Yield the labels of each picture: the folders in which it, or a copy of it, lies."""
+    found = read_folder(path, READ_PICTURES)
+    places = {name: name.rpartition("/")[0] for name in found.pictures}
+    if deep := next((name for name, place in places.items() if "/" in place), None):
+        text = "lies more than one folder down, so it is not known which folder is its label"
+        raise fault(path / deep, f"{text}; give a folder whose folders are called as the labels")
+    labels = [tidy(each) for each in dict.fromkeys(places.values()) if each]
+    if options.question not in _MEANINGS:
+        ticked, positive, tagged = (setting("question", each) for each in _MEANINGS)
+        raise fault(
+            path,
+            f"has folders ({some(map(shown, labels))}), and nothing says what the others mean. Give"
+            f" {ticked} if a picture lies in the folder of each label that applies; {positive} if"
+            f" somebody named one that applies; {tagged} if as many as they cared to",
+            proposes=[{"question": each} for each in _MEANINGS],
+        )
+    tally.start(*FOLDERS.counts)
+    tally.list_labels(x for x in labels if x.casefold() not in options.none)
+    if options.label_names is None and (odd := [*filter(may_mean_none, tally.label_names)]):
+        raise none_or_label(odd[0], str(path))
+    if found.others:
+        tally.remark(found.left_out())
+    pictures = _by_content(path, found.pictures)
+    if copied := next((names for names in pictures if len(names) > 1), None):
+        tally.remark(f"Copies are one item, such as {copied[0]!r} and {copied[1]!r}")
+    bare = Counter(names[0].rpartition("/")[2] for names in pictures).most_common(1)[0]
+    if bare[1] > 1:
+        tally.remark(f"Pictures of one name that differ are different items, such as {bare[0]!r}")
+    own = options.label_names or tuple(tally.label_names)
+    menu = own if options.question == "ticked" else None
+    reader = FormReader(Controls(present=("folder",)), options, tally)
+    for number, names in enumerate(pictures, 1):
+        chosen = [tidy(places[name]) for name in names if places[name]]
+        at, cells = str(path / names[0]), {"folder": Cell(chosen, is_blank=not chosen)}
+        form = Form.of_cells(at, str(number), names[0], cells, menu=menu)
+        rows = reader.rows(form)
+        for count, more in zip(FOLDERS.counts, (len(names), len(names) - 1, not rows), strict=True):
+            tally.counts[count] += more
+        yield from rows
+
+
+def _by_content(folder: Path, names: Sequence[str]) -> list[list[str]]:
+    """Return the names of files, those of the same bytes together; empty files differ."""
+    sizes = {name: (folder / name).stat().st_size for name in names}
+    often = Counter(sizes.values())
+    alike: dict[Any, list[str]] = {}
+    with explained(folder, "correct the permissions of its files"):
+        for name, size in sizes.items():
+            is_copied = size and often[size] > 1
+            key = hashlib.sha256((folder / name).read_bytes()).digest() if is_copied else name
+            alike.setdefault(key, []).append(name)
+    return list(alike.values())
+
+
+FOLDERS = Format(
+    name="folders",
+    title="a folder of pictures with a folder for each label; needs --read-as",
+    recognizes=lambda _: False,  # it is no file
+    read=lambda *arguments: pieces(_folder_rows(*arguments)),
+    uses="question unselected none",
+    reads="pictures, their folders",
+    counts=("pictures", "copies of pictures", "pictures without an answer"),
+)
+
 # ---- names of labels ----
 
 
-def _class_names(path: Path) -> dict[str, str]:
+def class_names(path: Path) -> dict[str, str]:
     """Read names by code; if several codes have the same name, the code is added to it."""
     existing("class_names", path)
     names: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Read exports of Prodigy, and records of Argilla 2.
+"""Read exports of Prodigy and of doccano, and records of Argilla 2.
 
 Prodigy writes JSON lines (``prodigy db-out``). Binary tasks ask about one ``label``: accept is
 "yes", reject is "no". Choice tasks have ``options``, and their answers mean:
@@ -14,22 +14,25 @@ number, the name is its ``text``, as the same number may be another label in the
 question: values in ``QUESTION.responses``, users in ``QUESTION.responses.users`` and states in
 ``QUESTION.responses.status``. All responses of one user to one record are one form. Only submitted
 responses count: a draft is not finished, and a discarded record has no answer.
+
+doccano writes a record for each item, with the names of its labels in ``label``; in CSV, with #
+between them. Before 1.4 it wrote ``annotations``: numbers of labels, and who gave them.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from complabel._opening import fault
+from complabel._opening import fault, open_binary
 from complabel._settings import setting
 from complabel.errors import InputError
-from complabel.files import left_over, may_mean_none, none_or_label
+from complabel.files import Cell, Cells, left_over, may_mean_none, none_or_label
 from complabel.importers._format import (
     FieldsOfFiles,
     Format,
@@ -44,6 +47,7 @@ from complabel.importers._format import (
     checked_as,
     keep_files,
     names_from,
+    open_table,
     pieces,
     records,
     shown,
@@ -51,6 +55,7 @@ from complabel.importers._format import (
     text_of,
 )
 from complabel.importers._forms import Form, settle
+from complabel.importers._public import class_names
 from complabel.importers._questions import (
     UNSURE,
     WORDINGS,
@@ -354,4 +359,103 @@ ARGILLA = Format(
         *("responses", "discarded responses", "draft responses", "responses without a status"),
         "empty responses",
     ),
+)
+
+
+# ---- doccano ----
+
+_SEEN = {"text", "data", "filename"}  # what people saw, by the version and the task
+
+
+class _Annotation(BaseModel):
+    label: Text
+    user: OptionalText = None
+
+
+def _is_doccano(head: Head) -> bool:
+    root, keys = head.keys()
+    keys = keys or {*head.columns()}
+    marks = {"label", "labels"} if root else {"Comments", "annotation_approver"}
+    has_labels = bool(keys & marks and keys & _SEEN) or keys >= {"text", "annotations"}
+    return has_labels and "id" in keys and not keys & {"answer", "annotator", "annotation_id"}
+
+
+def _read_doccano(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
+    tally.start(*DOCCANO.counts)
+    if options.question in ("positive", "tagged") and not options.absent:
+        options = replace(options, present=options.present or ("label",))
+    forms = list(_forms_of_doccano(path, options, tally))
+    reader = settle(forms, options, tally, path, word="field")
+    rows = list(map(reader.rows, forms))
+    tally.counts[DOCCANO.counts[1]] += rows.count([])
+    yield from pieces(itertools.chain.from_iterable(rows))
+
+
+def _forms_of_doccano(path: Path, options: Options, tally: Tally) -> Iterator[Form]:
+    codes = {} if options.class_names is None else class_names(options.class_names)
+    item, fields, files = options.item or "id", dict[str, None](), FieldsOfFiles()
+    for number, (place, value) in enumerate(_records_of_doccano(path, item, options), 1):
+        record = checked_as(dict[str, Any], value, place, "it")
+        fields.update(dict.fromkeys(record))
+        if options.item is None:
+            keep_files(files, record)
+        for at, (person, labels) in enumerate(_by_person(record, codes, place).items(), 1):
+            tally.counts["forms"] += 1
+            cells = {"label": Cell(labels, is_blank=not labels)}
+            name = _item(record, item, place)
+            yield Form.of_cells(place, f"{number}.{at}", name, cells, annotator=person)
+    tally.leave(path, fields, {"id", item, *_WITH_LABELS, "annotation_approver"}, options)
+    if files:
+        tally.remark(f"Items are named by doccano's id. {names_from(files)}")
+
+
+def _records_of_doccano(path: Path, item: str, options: Options) -> Iterator[tuple[str, Any]]:
+    """Yield the records with their places; those of CSV as JSON has them."""
+    with open_binary(path) as file:
+        start = file.peek(2**16)  # type: ignore[attr-defined]
+    if Head(path, start).keys()[0]:
+        yield from records(path)
+        return
+    table = open_table(path, "label", item)
+    cells, whole = Cells("#", listed=options.label_names or ()), dict[str, dict[str, Any]]()
+    for number, row in table.rows(table.columns):
+        place = f"{path}, row {number + 1}"
+        if {"id", "user", "annotation_approver"} <= row.keys():  # a row for each annotation
+            given = {each: row.pop(each) for each in ("label", "user")}
+            whole.setdefault(row["id"], {**row, "annotations": []})["annotations"].append(given)
+        else:
+            yield place, {**row, "label": cells.read(row["label"], place).labels}
+    yield from ((f"{path}, id {name}", record) for name, record in whole.items())
+
+
+_WITH_LABELS = ("annotations", "label", "labels")
+
+
+def _by_person(
+    record: dict[str, Any], codes: dict[str, str], place: str
+) -> dict[str | None, list[str]]:
+    """Return the labels that each person gave, or all together."""
+    field = next((name for name in _WITH_LABELS if name in record), "label")
+    values = checked_as(list[Any], record.get(field), place, field)
+    if any(isinstance(x, list) or (isinstance(x, dict) and "start_offset" in x) for x in values):
+        raise fault(place, f"{field} is about parts of a text; only labels of whole items are read")
+    are_codes = field == "annotations" or any(isinstance(each, int | float) for each in values)
+    given = values if field == "annotations" else [{"label": each} for each in values]
+    people: dict[str | None, list[str]] = {} if given else {None: []}
+    for each in checked_as(list[_Annotation], given, place, field):
+        if are_codes and each.label not in codes:
+            way = f"give numbers and names as {setting('class_names', 'FILE')}"
+            raise fault(place, f"the label {shown(each.label)} is a number without a name; {way}")
+        people.setdefault(each.user, []).append(codes[each.label] if are_codes else each.label)
+    return people
+
+
+DOCCANO = Format(
+    name="doccano",
+    title="doccano: JSON, JSON lines or CSV of texts or pictures with labels",
+    recognizes=_is_doccano,
+    read=_read_doccano,
+    uses="absent present item unselected none question class_names drop",
+    reads="the item, `label`, `labels` or `annotations`",
+    counts=("forms", "forms without an answer"),
 )

@@ -302,34 +302,9 @@ def _rows(
             form = Form.of_cells(
                 place, f"{row + 1}-{person}", texts[item], read, annotator=person, seconds=time
             )
-            rows = reader.rows(form) if _is_answer(form, reader) else []
+            rows = reader.rows(form)
             counts["forms without an answer"] += not rows
             yield from rows
-
-
-_MEANS = {
-    (False, "no"): ", so that no labels apply",
-    (False, "yes"): ", so that all labels apply",
-    (True, "no"): " by somebody who looked for tags",
-}
-
-
-def _is_answer(form: Form, reader: FormReader) -> bool:
-    """Return whether somebody filled in a form; a blank cell may be one without a tick."""
-    names = sum(reader.controls, ())
-    if reader.rest is None or not form.blank.issuperset(names):
-        return True
-    unselected = reader.options.unselected
-    if unselected is None:
-        raise fault(
-            form.place,
-            f"column {shown(names[0])} is blank; it is not known whether nothing was ticked there,"
-            f" or nobody answered: give {setting('unselected', reader.rest)} if nothing was ticked"
-            f"{_MEANS[reader.options.question == 'tagged', reader.rest]}, or"
-            f" {setting('unselected', 'unknown')} if nobody answered",
-            proposes=[{"unselected": reader.rest}, {"unselected": "unknown"}],
-        )
-    return unselected != "unknown"
 
 
 def _people(table: Table, item: str, options: Options) -> dict[str, Controls]:
@@ -494,9 +469,9 @@ class _Batch:
             if not any(self.reader.controls):
                 rows = self._answer(form, cells)
             else:
-                # A platform has rows of answers only; in other files, people fill them in.
-                is_answer = bool(self.site.refused[0]) or _is_answer(form, self.reader)
-                rows = self.reader.rows(form) if is_answer else []
+                if self.site.refused[0]:  # a platform has rows of answers only
+                    form = replace(form, blank=frozenset())
+                rows = self.reader.rows(form)
             counts["empty answers"] += not rows
             yield from rows
 

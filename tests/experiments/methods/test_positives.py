@@ -67,3 +67,48 @@ def test_items_to_which_nothing_applies_are_left_out_and_a_network_is_trained():
     scores = classifier.fit(X, POSITIVE).decision_function(X)
     assert [each[:3] for each in seen] == [("classifier", epoch, 20) for epoch in range(1, 21)]
     assert average_precision(Y, scores) > CONSTANT + 0.1
+
+
+def test_held_out_positives_choose_settings(tmp_path):
+    """Of a strong and of a weak penalty, and of rates that are far too low and that are not."""
+    values = {"weight_decay": [100.0, 1e-3], "learning_rate": [0.05, 1e-6]}
+    chosen = made("an", choose=values).fit(X, POSITIVE)
+    assert chosen.chosen_ == {"weight_decay": 1e-3, "learning_rate": 0.05}
+    same = made("an", **chosen.chosen_).fit(X, POSITIVE)
+    np.testing.assert_array_equal(chosen.predict_proba(X), same.predict_proba(X))
+    # By hand: the ranks of the labels that were named for the third that is held out.
+    held, rest = np.split(np.random.default_rng(0).permutation(len(X)), [len(X) // 3])
+    named = POSITIVE.known_relevant.argmax(axis=1)[held]
+
+    def rank(**settings):
+        scores = made("an", **settings).fit(X[rest], POSITIVE[rest]).decision_function(X[held])
+        places = (-scores).argsort(axis=1).argsort(axis=1)[np.arange(len(held)), named]
+        return (1 / (1 + places)).mean()
+
+    ranks = {decay: rank(weight_decay=decay) for decay in (1e-3, 0.3, 3.0)}
+    found = made("an", choose={"weight_decay": [*ranks]}).fit(X, POSITIVE)
+    assert found.chosen_["weight_decay"] == max(ranks, key=ranks.get)
+    unequal = X * np.array([1, 100, 0, 1e-3, 1, 1])
+    means, scales = unequal.mean(axis=0), np.where(np.arange(6) == 2, 1, unequal.std(axis=0))
+    by_hand = made("an").fit((unequal - means) / scales, POSITIVE)
+    scaled = made("an", scaled=True).fit(unequal, POSITIVE)
+    expected = by_hand.decision_function((unequal - means) / scales)
+    np.testing.assert_allclose(scaled.decision_function(unequal), expected, atol=1e-4)
+    found.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.fit(X, POSITIVE).predict_proba(X), found.predict_proba(X))
+    role = made("role", cardinality=None, choose={"cardinality": [1.0, 2.0]}).fit(X, POSITIVE)
+    assert role.chosen_["cardinality"] in (1.0, 2.0)
+
+
+@pytest.mark.parametrize("values", [{"above": []}, {"nothing": [1]}, {"choose": [None]}])
+def test_names_and_values_to_choose_from_are_checked(values):
+    with pytest.raises(InputError, match=repr(next(iter(values)))):
+        made("an", choose=values).fit(X, POSITIVE)
+    with pytest.raises(InputError, match="above must be"):
+        made("splc", choose={"above": [0.5, 2.0]}).fit(X, POSITIVE)
+    with pytest.raises(InputError, match="scaled is True"):
+        made("an", scaled=True, network=torch.nn.Linear).fit(X, POSITIVE)
+    few = draw_answers(np.eye(2, dtype=int), question="positive", random_state=0)
+    with pytest.raises(InputError, match="choose needs 3 items"):
+        made("an", choose={"weight_decay": [1.0]}).fit(X[:2], few)

@@ -95,6 +95,25 @@ def test_how_many_labels_apply_is_said_to_be_open_until_questions_tell_it():
     assert not hasattr(beside, "cardinality_interval_")
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_beside_positives_judgements_alone_tell_how_many_labels_apply():
+    """One label applies to each item; positives would say that more do."""
+    one = np.eye(6, dtype=int)[Y.argmax(axis=1)]
+    positive = draw_answers(one, question="positive", random_state=1)
+    off = []
+    for seed in range(6):
+        asked = draw_answers(one, question="asked", items_share=0.5, random_state=seed)
+        both = Answers.concatenate([positive, asked])
+        fitted = SelectionLikelihoodClassifier(**LINEAR, alpha=0.01).fit(X, both)
+        shown, error = (
+            fitted.label_frequencies_.sum(),
+            np.sqrt(fitted.label_frequencies_covariance_.sum()),
+        )
+        assert fitted.mean_cardinality_ == pytest.approx(shown, rel=0.05)
+        off.append((shown - 1) / error)
+    assert abs(np.mean(off)) < 0.8  # two standard errors of a mean of six
+
+
 def test_propensities_follow_from_questions_beside_positives_only():
     rng = np.random.default_rng(0)
     truth = (rng.random((8000, 6)) < np.linspace(0.1, 0.5, 6)).astype(np.uint8)

@@ -33,7 +33,7 @@ def run(
     plan: str = argument(
         "PLAN",
         "A TOML file, or the name of a plan that comes with complabel: table2, table3,"
-        " table4, table5, table6, comrank, how-to-ask, more-labels or some-relevant.",
+        " table4, table5, table6, comrank, how-to-ask, more-labels, some-relevant or spml.",
         autocompletion=options.complete_plan,
     ),
     store: Path = options.STORE,

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
+from scipy import sparse
+from sklearn.preprocessing import StandardScaler
 from torch import Tensor
 
 from complabel._parameters import Constraints, Features, Real
-from complabel._training import descend, network_outputs
+from complabel._training import LinearMap, descend, network_outputs
 from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.errors import InputError
 from complabel.experiments.losses import (
@@ -37,6 +41,8 @@ _LOSSES: Mapping[str, tuple[Any, Sequence[str], dict[str, Any]]] = {
     "hill": (HillLoss, (), {}),
     "splc": (SPLCLoss, ("above",), {}),
 }
+_MOST = 2000  # items that choose settings
+_LEARNT = {"model_", "_item_shape"}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -68,6 +74,13 @@ class SinglePositiveClassifier(GradientClassifier):
         Of "large-loss": the share of the labels of a batch that is not believed in the last epoch.
     above : float, default=0.6
         Of "splc": the score above which an assumed "no" counts as "yes".
+    scaled : bool, default=False
+        Learn from features of standard deviation 1 (and of mean 0, if they are dense). The map is
+        that of the features as they were given; not with ``network``.
+    choose : dict of str to sequence, or None, default=None
+        Values of other parameters to try: of the first two together, then of one after the other,
+        from the first values of all. Chosen are those for which held-out positives rank highest
+        (mean reciprocal rank): a third of the items, of at most 2,000.
     network, batch_size, threshold, device, random_state, callback
         As in :class:`complabel.methods.MLCLClassifier`; Adam; what is trained is ``"classifier"``.
     learning_rate : float, default=0.1
@@ -82,6 +95,8 @@ class SinglePositiveClassifier(GradientClassifier):
     ----------
     model_, coef_, intercept_
         As in :class:`complabel.methods.MLCLClassifier`.
+    chosen_ : dict of str to object
+        The parameters that ``choose`` names, as they were chosen. Not in a file of the model.
 
     Notes
     -----
@@ -119,6 +134,8 @@ class SinglePositiveClassifier(GradientClassifier):
         "cardinality": (None, Real(above=0)),
         "rejected": Real(at_least=0, at_most=1),
         "above": Real(above=0, below=1),
+        "scaled": (True, False),
+        "choose": (None, dict),
     }
 
     loss: str = "an"
@@ -133,9 +150,25 @@ class SinglePositiveClassifier(GradientClassifier):
     weight_decay: float = 0.03
     epochs: int = 50
     milestones: Sequence[int] = (30, 40)
+    scaled: bool = False
+    choose: Mapping[str, Sequence[Any]] | None = None
 
     def _check_parameters(self) -> None:
+        if self.choose:
+            for name, values in self.choose.items():
+                if name == "choose" or name not in self.get_params() or not len(values):
+                    raise InputError(
+                        f"choose has {name!r} with {len(values)} values; give at least one value"
+                        " for each, and names of other parameters",
+                        parameter="choose",
+                    )
+                for value in values:
+                    self._with({**self._first(), name: value})._check_parameters()
+            return
         super()._check_parameters()
+        if self.scaled and self.network is not None:
+            text = "scaled is True, and a network keeps no scale; leave it out, and scale X before"
+            raise InputError(text, parameter="scaled")
         if self.loss == "role" and self.cardinality is None:
             raise InputError(
                 "cardinality is None, and the loss role needs to know how many labels apply to an"
@@ -144,6 +177,58 @@ class SinglePositiveClassifier(GradientClassifier):
 
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
         X, positive = self._positives(X, answers)
+        if not self.choose:
+            self._learn(X, positive)
+            return
+        self.chosen_ = self._best(X, positive)
+        best = self._with(self.chosen_)
+        best._learn(X, positive)
+        self.__dict__.update(
+            (k, v) for k, v in vars(best).items() if k in ("model_", "_item_shape")
+        )
+
+    def _first(self) -> dict[str, Any]:
+        return {name: values[0] for name, values in (self.choose or {}).items()}
+
+    def _with(self, settings: dict[str, Any]) -> Self:
+        """Return a copy with these settings, which chooses none."""
+        made = copy.copy(self)
+        made.__dict__.update(settings, choose=None)
+        return made
+
+    def _best(self, X: Features, positive: Any) -> dict[str, Any]:
+        """Return the settings for which held-out positives rank highest."""
+        order = np.random.default_rng(0).permutation(len(positive))[:_MOST]
+        held, rest = np.split(order, [len(order) // 3])
+        if not len(held):
+            raise InputError(f"choose needs 3 items with a named label, and y has {len(order)}")
+        (*names,) = choices = self.choose or {}
+        pairs = itertools.product(*(choices[name] for name in names[:2]))
+        steps = [dict(zip(names, pair, strict=False)) for pair in pairs]
+        steps += [{name: value} for name in names[2:] for value in choices[name]]
+        best, top = self._first(), 0.0
+        for step in steps:
+            tried = {**best, **step}
+            if top and tried == best:
+                continue
+            classifier = self._with(tried)
+            classifier._learn(X[rest], positive[rest])
+            rank = _reciprocal_rank(positive[held], classifier._decision(X[held]))
+            if rank > top:
+                best, top = tried, rank
+        return best
+
+    def _learn(self, X: Features, positive: Any) -> None:
+        if not self.scaled:
+            self._descend(X, positive)
+            return
+        scaler = StandardScaler(with_mean=not sparse.issparse(X)).fit(X)
+        self._descend(scaler.transform(X), positive)
+        coef = self.coef_ / scaler.scale_
+        shift = coef @ scaler.mean_ if scaler.with_mean else 0.0
+        self.model_ = LinearMap(coef, self.intercept_ - shift)
+
+    def _descend(self, X: Features, positive: Any) -> None:
         generator = self._generator()
         settings = self._settings(X, generator, "classifier")
         told, device = settings.pop("on_epoch"), settings["device"]
@@ -199,3 +284,10 @@ class SinglePositiveClassifier(GradientClassifier):
                 IgnoredAnswersWarning,
             )
         return X[named], positive[named]
+
+
+def _reciprocal_rank(named: Any, scores: Any) -> float:
+    """Return the mean of one over the rank of each label that was named, among all labels."""
+    item, label = np.nonzero(named)
+    own = scores[item, label]
+    return float((1 / (scores[item] >= own[:, np.newaxis]).sum(axis=1)).mean())

@@ -15,7 +15,7 @@ __all__ = ["PLANS"]
 TABLES = ("table2", "table3", "table4", "table5", "table6")
 """The paper's tables of results; for each, a plan comes with the package."""
 
-PLANS = (*TABLES, "comrank", "how-to-ask", "more-labels", "some-relevant")
+PLANS = (*TABLES, "comrank", "how-to-ask", "more-labels", "some-relevant", "spml")
 """All plans that come with the package: the paper's tables, ComRank's, and our own."""
 
 # The authors of MLCL chose these from 1e-1, 1e-2 and 1e-3 for each dataset. We never tune them.

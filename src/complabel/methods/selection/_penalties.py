@@ -71,10 +71,11 @@ class MeanCardinalityPenalty(Penalty):
 
     argument = MEAN_PROBABILITIES
     cardinality: float
+    weight: float = 1.0
 
     def __call__(self, at: Tensor) -> tuple[Tensor, Tensor]:
         excess = at.sum(dim=1) - self.cardinality
-        return excess**2, (2 * excess).unsqueeze(1).expand_as(at)
+        return self.weight * excess**2, (2 * self.weight * excess).unsqueeze(1).expand_as(at)
 
 
 @dataclass(frozen=True, eq=False)

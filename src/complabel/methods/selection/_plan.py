@@ -169,10 +169,10 @@ def _learned(
             linear = fit_maps(prepared, named, setting).models[0]
             predictions = prepared.probabilities(linear)
             sharpened = _estimated(classifier, likelihood.answers, predictions=predictions)
-            likelihood = likelihood.with_frequencies(sharpened)
             again = space.around(setting)
-            if len(again.cardinalities) > 1:
+            if [*again.cardinalities] == _cardinalities_near(likelihood.known.frequencies):
                 again = replace(again, cardinalities=_cardinalities_near(sharpened))
+            likelihood = likelihood.with_frequencies(sharpened)
             (setting,) = search_of(likelihood, tunes_gamma=False).choose_settings(again)
         iterations = partial(report, "classifier")
         fits = fit_maps(prepared, likelihood, setting, on_iteration=iterations)
@@ -386,12 +386,17 @@ def _cardinalities(
 
 
 def _cardinalities_near(frequencies: LabelFrequencies) -> Sequence[float]:
-    """Return the sums of frequencies to choose from; only one if the frequencies are known."""
-    c, error = frequencies.cardinality, frequencies.cardinality_error
+    """Return the sums of frequencies to choose from; only one if the frequencies are known.
+
+    Labels that were named because they apply prefer too many, so judgements alone decide the sum.
+    """
+    judged = frequencies.judged(None)
+    c, error = judged.cardinality, judged.cardinality_error
     if not error:
         return [c]
-    n_labels = len(frequencies.values)
-    sums = np.clip(c + error * np.array(_STEPS), _LEAST_SHARE * n_labels, None)
+    n_labels = len(judged.values)
+    steps = _STEPS if judged is frequencies else (0.0,)
+    sums = np.clip(c + error * np.array(steps), _LEAST_SHARE * n_labels, None)
     return [float(each) for each in np.minimum(sums, (1 - _LEAST_SHARE) * n_labels)]
 
 
