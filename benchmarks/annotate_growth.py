@@ -55,7 +55,7 @@ class Everything:
 
     total, known = None, ()
 
-    def restore(self, question: Question) -> None:
+    def restore(self, question: Question, *, counts: bool) -> None:
         """Keep nothing."""
 
 
@@ -82,7 +82,7 @@ class People:
                 question = Question(number, item, "ticked", None, 1.0, None)
             else:
                 question = Question(number, item, "asked", (menu[0],), 1 / N_LABELS, None)
-            self.asker.restore(question)
+            self.asker.restore([question])
             for copy in range(1 + again):
                 self.say(f"person {(person + copy) % 3}", number, copy)
 
@@ -114,7 +114,7 @@ class People:
     def event(self, what: Any, person: str, number: int, copy: int, *more: Any) -> int:
         """Let something happen; return its id."""
         id_ = self.asker.last_id + 1
-        self.asker.restore(Event(id_, 0.0, what, person, number, copy, *more))
+        self.asker.restore([Event(id_, 0.0, what, person, number, copy, *more)])
         return id_
 
 
@@ -134,7 +134,9 @@ def measure(*, draw: int, data: Any, answers: int, asks: str) -> dict[str, float
     refits.model.set_params(alpha=1e-3, kernel="linear", scaling="global", rank=None)
     refits.model.set_params(cardinality=None if asks != "menu" else 5.0)
     learner, pipe = Learner.__new__(Learner), Here(refits)
-    vars(learner).update(_things=np.arange(N_ITEMS), _pipe=pipe, _busy=RLock(), _state=None)
+    vars(learner).update(
+        _things=np.arange(N_ITEMS), _pipe=pipe, _busy=RLock(), _state=None, standings=None
+    )
     things: Any = [str(each) for each in range(N_ITEMS)]
     store: Any = None
     annotation = Annotation(things, labels, asker, store, Path("x"), learner)
