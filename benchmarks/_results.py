@@ -132,7 +132,9 @@ def short(figures: Mapping[str, Any]) -> dict[str, Any]:
 
 def text_of(value: Any) -> str:
     """Return a value of a cell as it is typed."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:g}"
+    return str(value)
 
 
 @cache
@@ -171,6 +173,8 @@ def number(text: str) -> Any:
         raise NoFigureError(f"{text!r} names {len(table)} cells; an error is that of one")
     if how == "se":
         return values.std(ddof=1) / np.sqrt(len(values))
+    if np.isnan(values).any():
+        raise NoFigureError(f"{text!r}: {np.isnan(values).sum()} of these cells lack this figure")
     return {"one": np.sum, "count": np.sum}.get(how, getattr(np, how, np.sum))(values)
 
 
@@ -208,7 +212,7 @@ def printed(value: Any, format_: str | None = None) -> str:
     if format_ is None:
         whole = isinstance(value, (int, np.integer)) or (value == int(value) and abs(value) >= 2)
         format_ = ",.0f" if whole else ".3f"
-    return re.sub(r"^(-?)0\.(?=\d)", r"\1.", format(value, format_)) or "0"
+    return re.sub(r"^([+-]?)0\.(?=\d)", r"\1.", format(value, format_)) or "0"
 
 
 def holds(relation: str) -> bool:
@@ -272,9 +276,12 @@ def markdown(
     ``across`` names what varies from column to column in place of row to row; ``rows`` makes a row
     of each figure, under this title. ``bold`` ("max" or "min") marks the best of a row, or of a
     column if figures are rows. With ``error`` "_sd", NAME is shown ± NAME_sd where there is one.
+    A figure of ``columns`` may have a format of its own behind a colon.
     """
     table = table.dropna(axis=1, how="all")
     figures = columns or {name: name.replace("_", " ") for name in main_figures(table)}
+    formats = {title: each.partition(":")[2] for each, title in figures.items()}
+    figures = {each.partition(":")[0]: title for each, title in figures.items()}
     values = arranged(figures, table, rows, across)
     beside = {f"{each}{error}": title for each, title in figures.items()}
     blank = table.assign(**{each: np.nan for each in beside if each not in table})
@@ -283,7 +290,9 @@ def markdown(
     shown = values.astype(object)
     best = getattr(values, bold)(axis=0 if rows else 1) if bold else None
     for column in values:
-        how = format_ or format_of(values[column])
+        own = [formats[each] for each in formats if f"{column} ".startswith(f"{each} ")]
+        own = own or ([*formats.values()] if len(formats) == 1 else [])
+        how = next(filter(None, own), format_) or format_of(values[column])
         texts = ["–" if np.isnan(x) else printed(x, how) for x in values[column]]  # noqa: RUF001
         marked = [False] * len(texts)
         if bold:
@@ -360,7 +369,7 @@ def of_page(text: str, options: Mapping[str, str]) -> str:
     name, where = re.fullmatch(r"([\w-]+)(?:\[(.*)\])?", text.strip()).groups()
     result = read(name)
     words = [each.partition("=") for each in options.get("columns", "").split()]
-    columns = {figure: (title or figure).replace("_", " ") for figure, _, title in words}
+    columns = {each: (title or each.split(":")[0]).replace("_", " ") for each, _, title in words}
     how = {each: options.get(each) for each in ("across", "bold", "rows", "error")}
     table = without_fixed(result.table(where), result.table())
     made = markdown(table, columns, format_=options.get("format"), **how)

@@ -1,14 +1,13 @@
-"""How long a refit takes after 50 new answers, and how far it is from a fit from nothing.
+"""How long does a refit take after 50 new answers, and how far is it from a fit from nothing?
 
-    python -m benchmarks.annotate_refit                  # 100,000 rows, 768 features, 20 labels
-    python -m benchmarks.annotate_refit --dtype float64
-
-Every item has one yes or no about a random label. Then 50 answers come at a time, about any items.
+100,000 rows of 768 features and 20 labels. Every item has one yes or no about a random label. Then
+50 answers come at a time, about any items, five times. All settings are given. ``away`` is the
+largest difference of coefficients to the minimum, as a share of the largest one; ``above`` is the
+loss above that of the minimum, which refits of the same answers reach.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from typing import Any
@@ -19,58 +18,23 @@ from scipy import sparse, special
 from complabel.answers import Answers
 from complabel.methods import SelectionLikelihoodClassifier
 
-ROWS_AT_A_TIME = 10_000
+CELLS = {"rows": (100_000, 3000), "dtype": ("float32", "float64")}
+QUICK = {"rows": (3000,), "dtype": ("float32",)}
+TIMES = ("fit", "refit")
+FEATURES, LABELS, REFITS, ALPHA = 768, 20, 5, 1e-3
+GIVEN: Any = {"alpha": ALPHA, "kernel": "linear", "scaling": "global", "rank": None}
 
 
-def main() -> None:
-    """Measure, and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--features", type=int, default=768)
-    parser.add_argument("--labels", type=int, default=20)
-    parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--alpha", type=float, default=1e-3)
-    parser.add_argument("--refits", type=int, default=5)
-    options = parser.parse_args()
-    rng = np.random.default_rng(0)
-    X, truth = draw(rng, options)
-    # One answer for each item, then the new ones.
-    item = np.append(np.arange(len(X)), rng.integers(len(X), size=50 * options.refits))
-    label = rng.integers(options.labels, size=len(item))
-    yes = truth[item, label]
-
-    def answers(count: int) -> Answers:
-        return asked(item[:count], label[:count], yes[:count], shape=truth.shape)
-
-    given = {"alpha": options.alpha, "kernel": "linear", "scaling": "global", "rank": None}
-    classifier = SelectionLikelihoodClassifier(**given, warm_start=True)
-    timed("the first fit", lambda: classifier.fit(X, answers(len(X))))
-    for number in range(1, options.refits + 1):
-        more = answers(len(X) + 50 * number)
-        timed(f"refit {number}", lambda more=more: classifier.fit(X, more))
-    again = SelectionLikelihoodClassifier(**given, warm_start=True)
-    timed("a fit from nothing", lambda: again.fit(X, more))
-    before = again.coef_
-    timed("this fit, finished by refits of the same answers", lambda: finished(again, X, more))
-    losses = [loss(each, X, more, options.alpha, again) for each in (classifier, again)]
-    print(f"loss: refits {losses[0]:.12f}, from nothing and finished {losses[1]:.12f}")
-    scale = np.abs(again.coef_).max()
-    for name, coef in (("refits", classifier.coef_), ("from nothing, unfinished", before)):
-        away = np.abs(coef - again.coef_).max() / scale
-        print(f"coefficients, {name}: {away:.1e} of the largest from the finished fit")
-
-
-def draw(rng: np.random.Generator, options: Any) -> tuple[Any, Any]:
+def drawn(rng: np.random.Generator, n_rows: int, dtype: str) -> tuple[Any, Any]:
     """Draw features with a spectrum like that of embeddings, and labels that they predict."""
-    d, n_labels = options.features, options.labels
-    mix = rng.normal(size=(d, d)) * np.arange(1, d + 1) ** -0.5
-    X = np.empty((options.rows, d), dtype=options.dtype)
-    for at in range(0, len(X), ROWS_AT_A_TIME):
-        rows = X[at : at + ROWS_AT_A_TIME]
+    mix = rng.normal(size=(FEATURES, FEATURES)) * np.arange(1, FEATURES + 1) ** -0.5
+    X = np.empty((n_rows, FEATURES), dtype=dtype)
+    for at in range(0, len(X), 10_000):
+        rows = X[at : at + 10_000]
         rows[:] = rng.normal(size=rows.shape) @ mix.T
     X /= X.std()
-    weights = 2 * rng.normal(size=(d, n_labels)) / np.sqrt(d)
-    return X, rng.random((len(X), n_labels)) < special.expit(X @ weights - 1.5)
+    weights = 2 * rng.normal(size=(FEATURES, LABELS)) / np.sqrt(FEATURES)
+    return X, rng.random((len(X), LABELS)) < special.expit(X @ weights - 1.5)
 
 
 def asked(item: Any, label: Any, yes: Any, *, shape: tuple[int, int]) -> Answers:
@@ -93,30 +57,43 @@ def asked(item: Any, label: Any, yes: Any, *, shape: tuple[int, int]) -> Answers
     )
 
 
-def finished(classifier: Any, X: Any, answers: Answers) -> None:
-    """Go from where L-BFGS stops to the minimum."""
-    for _ in range(3):
-        classifier.fit(X, answers)
-
-
-def loss(classifier: Any, X: Any, answers: Answers, alpha: float, reference: Any) -> float:
+def loss(classifier: Any, X: Any, answers: Answers, reference: Any) -> float:
     """Return what a fit minimizes with the prior of biases of ``reference``, in float64."""
-    of_answers = -classifier._answers_log_likelihood(
-        classifier._decision(X.astype(np.float64)), answers
-    ).mean()
+    logits = classifier._decision(X.astype(np.float64))
+    of_answers = -classifier._answers_log_likelihood(logits, answers).mean()
     spread = np.sqrt(X.var(axis=0, dtype=np.float64).mean())  # of scaling="global"
     biases = classifier.decision_function(X).mean(axis=0)
     of_biases = len(biases) * biases.var() / (2 * reference._last_fit.variance * len(X))
-    return float(of_answers + alpha * (classifier.coef_**2).sum() * spread**2 + of_biases)
+    return float(of_answers + ALPHA * (classifier.coef_**2).sum() * spread**2 + of_biases)
 
 
-def timed(name: str, what: Callable[[], Any]) -> None:
-    """Run something, and print how long it took."""
-    wall, processor = time.perf_counter(), time.process_time()
+def seconds(what: Callable[[], Any]) -> float:
+    """Run something, and return the processor seconds."""
+    began = time.process_time()
     what()
-    wall, processor = time.perf_counter() - wall, time.process_time() - processor
-    print(f"{name}: {wall:.2f} s by the clock, {processor:.2f} s of processor time", flush=True)
+    return time.process_time() - began
 
 
-if __name__ == "__main__":
-    main()
+def measure(*, draw: int, data: Any, rows: int, dtype: str) -> dict[str, float]:
+    """Return seconds and distances of refits and of a fit from nothing."""
+    rng = np.random.default_rng(0)
+    X, truth = drawn(rng, rows, dtype)
+    item = np.append(np.arange(rows), rng.integers(rows, size=50 * REFITS))
+    label = rng.integers(LABELS, size=len(item))
+    yes = truth[item, label]
+    of = [
+        asked(item[:n], label[:n], yes[:n], shape=truth.shape)
+        for n in range(rows, len(item) + 1, 50)
+    ]
+    classifier = SelectionLikelihoodClassifier(**GIVEN, warm_start=True).fit(X, of[0])
+    refits = [seconds(lambda more=more: classifier.fit(X, more)) for more in of[1:]]
+    again = SelectionLikelihoodClassifier(**GIVEN, warm_start=True)
+    fit = seconds(lambda: again.fit(X, of[-1]))
+    before = again.coef_
+    for _ in range(3):  # from where L-BFGS stops to the minimum
+        again.fit(X, of[-1])
+    scale = np.abs(again.coef_).max()
+    away = [np.abs(each - again.coef_).max() / scale for each in (classifier.coef_, before)]
+    above = loss(classifier, X, of[-1], again) - loss(again, X, of[-1], again)
+    times = {"fit": fit, "refit": float(np.median(refits))}
+    return {**times, "above": above, "away": away[0], "away_fit": away[1]}

@@ -1,24 +1,20 @@
-"""Exports of Label Studio by forms of one's own: read rightly, or the option is asked for.
+"""Are exports of Label Studio by forms of one's own read rightly, or is the option asked for?
 
-People fill in a form about each of half of the items of a dataset: they choose what applies, name
-one label that does not, tick all that do not, or say yes or no about a random label. Nobody errs.
-Each export is imported without an option, as JSON, JSON-MIN and CSV. If that is refused, the script
-takes the options from the message, those that fit what people were asked. Then a model is fitted,
-and measured on the true labels of the other half.
-
-    python -m benchmarks.label_studio_doors scene --data-dir FOLDER
+People fill in a form about each of half of the items: they choose what applies, name one label that
+does not, tick all that do not, or say yes or no about a random label. Nobody errs. Each export is
+imported without an option, as JSON, JSON-MIN and CSV, which must go the same way. If that is
+refused, the options are taken from the message, those that fit what people were asked. Then a model
+with default settings is measured on the true labels of the other half.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import shlex
 import subprocess
 import sys
 import tempfile
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -36,17 +32,20 @@ APPLY, NOT = "people ticked all labels that apply", "people ticked all labels th
 CHOSEN = "a label that was chosen applies"
 NAMED = "a label that was chosen does not apply"
 # By form: the control, what people are asked, and what the right options of the message say.
-FORMS = {
+FORMS: dict[str, tuple[str, str, str | None]] = {
     "what applies": ("choice", "applies", APPLY),
-    "what applies, only the chosen are known": ("choice", "applies", CHOSEN),
-    "what applies, read as before": ("choice", "applies", NAMED),
+    "what applies (others are not known)": ("choice", "applies", CHOSEN),
+    "what applies (read as before)": ("choice", "applies", NAMED),
     "one that does not apply": ("wrong", "named", NAMED),
     "all that do not apply": ("wrong", "rest", NOT),
     "yes or no about the field label": ("verdict", "asked", None),
-    "yes or no, and no such field": ("verdict", "lost", None),
+    "yes or no (no such field)": ("verdict", "lost", None),
     "labelstudio-config --question ticked": ("applies", "applies", None),
     "labelstudio-config --question named": ("not_this", "named", None),
 }
+
+CELLS = {"set": ("scene", "digits"), "form": tuple(FORMS)}
+NEEDS, QUICK = ("scene",), {"set": ("digits",), "form": ("what applies", "one that does not apply")}
 
 
 def tasks_of(
@@ -94,62 +93,46 @@ def write(path: Path, tasks: Sequence[tuple[dict[str, Any], str, list[str]]]) ->
             writer.writerow(cells)
 
 
-def read(path: Path, labels: Path, right: str | None) -> tuple[str, str]:
-    """Import a file as the message says; return what happened at first, and the options."""
+def read(path: Path, labels: Path, right: str | None) -> bool:
+    """Import a file as the message says; return whether it was refused at first."""
     base = [sys.executable, "-m", "complabel", "import", str(path), "--item-file", "image"]
     base += ["--out", str(path.with_name("answers.csv")), "--force"]
     if right is None:  # our own forms tell what they mean, but not their labels
         base += ["--label-names", str(labels)]
     done = subprocess.run(base, capture_output=True, text=True)
     if done.returncode == 0:
-        return "read", ""
+        return False
     lines = done.stderr.splitlines()
     at = next((n for n, line in enumerate(lines) if right and line.strip().startswith(right)), 0)
     if not at:
-        return "refused", ""
+        return True
     options = lines[at - 1].strip().replace("FILE", str(labels))
     subprocess.run([*base, *shlex.split(options)], capture_output=True, check=True)
-    return "refused", options.replace(str(labels), "labels.txt")
+    return True
 
 
-def main() -> None:
-    """Print a line for each form."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("dataset", nargs="?", default="digits")
-    parser.add_argument("--data-dir")
-    asked = parser.parse_args()
-    data = load_dataset(asked.dataset, data_dir=asked.data_dir)
-    items = [f"p{item:04}.jpg" for item in range(len(data.X[::2]))]
-    print("| form | without an option | option | average precision | ranking loss |")
-    print("|---|---|---|--:|--:|")
-    for form, (control, kind, right) in FORMS.items():
-        with tempfile.TemporaryDirectory() as top:
-            labels, said, found = Path(top) / "labels.txt", set(), []
-            labels.write_text("".join(f"{name}\n" for name in data.label_names), "utf-8")
-            for name in ("a.json", "min.json", "a.csv"):
-                tasks = tasks_of(data, control, kind, np.random.default_rng(0))
-                write(Path(top) / name, tasks)
-                said.add(read(Path(top) / name, labels, right))
-                out = Path(top) / "answers.csv"
-                found += [out.read_bytes()] if out.exists() else []
-            ((first, options),) = said  # the three exports go the same way
-            assert len({b"\n".join(sorted(each.splitlines())) for each in found}) <= 1
-            figures = "- | -"
-            if found:
-                figures = measure(data, Path(top) / "answers.csv", items)
-        print(f"| {form} | {first} | `{options or '-'}` | {figures} |", flush=True)
-
-
-def measure(data: MultiLabelDataset, path: Path, items: Sequence[str]) -> str:
-    """Return average precision and ranking loss of a model that learned from the answers."""
-    names = list(data.label_names)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of labels that were named freely
-        answers = read_answers([path], items=items, label_names=names).answers
-        scores = SelectionLikelihoodClassifier(random_state=0).fit(data.X[::2], answers)
-    given = data.Y[1::2], scores.predict_proba(data.X[1::2])
-    return f"{average_precision(*given):.3f} | {label_ranking_loss(*given):.3f}"
-
-
-if __name__ == "__main__":
-    main()
+def measure(*, draw: int, data: Any, form: str, **cell: str) -> dict[str, float]:
+    """Return whether a form was refused at first, and what a model learns from it."""
+    loaded = load_dataset(cell["set"], data_dir=data)
+    items, (control, kind, right) = (
+        [f"p{at:04}.jpg" for at in range(len(loaded.X[::2]))],
+        FORMS[form],
+    )
+    with tempfile.TemporaryDirectory() as top:
+        labels, refused, found = Path(top) / "labels.txt", set(), set()
+        labels.write_text("".join(f"{name}\n" for name in loaded.label_names), "utf-8")
+        out = Path(top) / "answers.csv"
+        for name in ("a.json", "min.json", "a.csv"):
+            write(Path(top) / name, tasks_of(loaded, control, kind, np.random.default_rng(0)))
+            refused.add(read(Path(top) / name, labels, right))
+            found.add(b"\n".join(sorted(out.read_bytes().splitlines())) if out.exists() else b"")
+        assert len(refused) == len(found) == 1  # the three exports go the same way
+        figures = {"refused": float(refused.pop())}
+        if out.exists():
+            names = [*loaded.label_names]
+            answers = read_answers([out], items=items, label_names=names).answers
+            model = SelectionLikelihoodClassifier(random_state=0).fit(loaded.X[::2], answers)
+            given = loaded.Y[1::2], model.predict_proba(loaded.X[1::2])
+            figures["precision"] = float(average_precision(*given))
+            figures["ranking_loss"] = float(label_ranking_loss(*given))
+    return figures

@@ -1,45 +1,51 @@
-"""Time requests to complabel serve, beside FastAPI with a pipeline of scikit-learn.
+"""How long do requests to ``complabel serve`` take, beside FastAPI with a pipeline of scikit-learn?
 
-    pip install "complabel[live]" fastapi orjson
-    python -m benchmarks.serve_requests            # 1 and 100 rows a request, JSON and .npy
-    python -m benchmarks.serve_requests --tasks    # 100 tasks of Label Studio a request
-    python -m benchmarks.serve_requests --stop     # SIGTERM under load: what became of each request
-
-50 clients send a request each, wait for its answer, and send the next one. The servers run one
-after the other, in turn, each with one process; the clients are another process.
+50 clients send a request each, wait for its answer, and send the next one; the model is linear,
+with 256 features and 20 labels. Each server has one process; rounds of 2 seconds take turns, and
+figures are medians of 7 of them, after one that warms up. "FastAPI" is an app as its documentation
+writes one, "tuned" the fastest that we could write: one product for all labels, orjson, no checks.
+"tasks" are 100 tasks of Label Studio a request. "stop" sends SIGTERM after 2 seconds under load.
+Needs ``pip install "complabel[live]" fastapi orjson``.
 """
 
-import argparse
+from __future__ import annotations
+
 import asyncio
 import contextlib
+import importlib.util
 import io
 import json
-import os
-import signal
-import subprocess
-import sys
+import socket
 import tempfile
-import time
 from pathlib import Path
+from typing import Any
 
+import joblib
 import numpy as np
-from pydantic import BaseModel
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from benchmarks._frame import MissingError
+from benchmarks._load import SERVERS, Load, Server
+from complabel.methods import SelectionLikelihoodClassifier
 
 N_FEATURES, N_LABELS, N_CLIENTS = 256, 20, 50
 JSON, NPY = "application/json", "application/x-npy"
-SERVERS = ("complabel serve", "FastAPI", "FastAPI, tuned")
+SECONDS, ROUNDS = 2.0, 7
+CELLS = [
+    *({"what": "rows", "rows": n, "kind": kind} for n in (1, 100) for kind in ("JSON", "npy")),
+    *({"what": "tasks", "rows": 100, "kind": "JSON", "clients": n} for n in (1, N_CLIENTS)),
+    {"what": "stop", "rounds": 10},
+    {"what": "stop", "rounds": 1},
+]
+QUICK = {"what": ("stop",), "rounds": (1,)}
+TIMES = ("p50", "p95", "p99", "rate", "cost")
 
 
 def make_models(folder: Path) -> None:
     """Fit a linear model with each library to the same items, and save features of items."""
-    import joblib
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.multiclass import OneVsRestClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    from complabel.methods import SelectionLikelihoodClassifier
-
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2_000, N_FEATURES)).astype(np.float32)
     Y = (X @ rng.normal(size=(N_FEATURES, N_LABELS)) > 10).astype(int)
@@ -50,151 +56,6 @@ def make_models(folder: Path) -> None:
     theirs = make_pipeline(StandardScaler(), OneVsRestClassifier(LogisticRegression()))
     joblib.dump(theirs.fit(X, Y), folder / "pipeline.joblib")
     np.save(folder / "X.npy", X)
-
-
-class Rows(BaseModel):
-    """A request to the rival."""
-
-    rows: list[list[float]]
-
-
-class Predictions(BaseModel):
-    """The rival's answer."""
-
-    label_names: list[str]
-    labels: list[list[str]]
-    probabilities: list[list[float]]
-
-
-def rival(folder: Path, *, tuned: bool) -> object:
-    """Return the FastAPI app: as its documentation writes one, or as fast as it can be made."""
-    import joblib
-    import orjson
-    from fastapi import FastAPI, Request, Response
-
-    app = FastAPI()
-    pipeline = joblib.load(folder / "pipeline.joblib")
-    names = [str(k) for k in range(N_LABELS)]
-
-    def found(probabilities: np.ndarray) -> dict[str, object]:
-        return {
-            "label_names": names,
-            "labels": [[names[k] for k in np.flatnonzero(row > 0.5)] for row in probabilities],
-            "probabilities": probabilities.round(7).tolist(),
-        }
-
-    def of_array(body: bytes) -> bytes:
-        file = io.BytesIO()
-        np.save(file, predict(np.load(io.BytesIO(body))).astype(np.float32))
-        return file.getvalue()
-
-    if not tuned:
-        predict = pipeline.predict_proba
-
-        @app.post("/predict")
-        def of_rows(asked: Rows) -> Predictions:
-            return Predictions(**found(predict(np.array(asked.rows))))
-
-        @app.post("/predict-npy")
-        async def of_npy(request: Request) -> Response:
-            return Response(of_array(await request.body()), media_type=NPY)
-
-        return app
-
-    # One product for all labels, in place of a call for each label, and no models of pydantic.
-    scaler, models = (step for _, step in pipeline.steps)
-    weights = np.stack([each.coef_[0] for each in models.estimators_], axis=1)
-    weights /= scaler.scale_[:, None]
-    constant = np.array([each.intercept_[0] for each in models.estimators_])
-    constant = constant - scaler.mean_ @ weights
-
-    def predict(X: np.ndarray) -> np.ndarray:
-        return 1 / (1 + np.exp(-(X @ weights + constant)))
-
-    @app.post("/predict")
-    async def of_rows(request: Request) -> Response:
-        rows = np.array(orjson.loads(await request.body())["rows"])
-        return Response(orjson.dumps(found(predict(rows))), media_type=JSON)
-
-    @app.post("/predict-npy")
-    async def of_npy(request: Request) -> Response:
-        return Response(of_array(await request.body()), media_type=NPY)
-
-    return app
-
-
-def serve_rival(folder: Path, port: int, *, tuned: bool) -> None:
-    """Run the rival's server, with the settings of ours."""
-    import uvicorn
-
-    uvicorn.run(rival(folder, tuned=tuned), port=port, access_log=False, log_level="warning")
-
-
-class Client(asyncio.Protocol):
-    """Sends a request, waits for its answer, and sends the next one until the time is over."""
-
-    def __init__(self, request: bytes, load: "Load") -> None:
-        self.request, self.load = request, load
-        self.received = b""
-        self.waits = False
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Send the first request."""
-        self.transport = transport
-        self.ask()
-
-    def ask(self) -> None:
-        """Send a request."""
-        self.received, self.waits = b"", True
-        self.load.sent += 1
-        self.began = time.perf_counter()
-        self.transport.write(self.request)
-
-    def data_received(self, data: bytes) -> None:
-        """Collect an answer; when it is whole, note its time and send the next request."""
-        self.received += data
-        head, found, body = self.received.partition(b"\r\n\r\n")
-        if not found:
-            return
-        fields = head.lower().split(b"\r\n")
-        length = next(int(f[15:]) for f in fields if f.startswith(b"content-length:"))
-        if len(body) < length:
-            return
-        self.waits = False
-        self.load.seconds.append(time.perf_counter() - self.began)
-        self.load.statuses[head[9:12].decode()] = self.load.statuses.get(head[9:12].decode(), 0) + 1
-        if time.perf_counter() < self.load.until and b"connection: close" not in fields:
-            self.ask()
-        else:
-            self.transport.close()
-
-    def connection_lost(self, _: Exception | None) -> None:
-        """Note whether the connection ended without an answer."""
-        self.load.unanswered += self.waits
-        self.load.open -= 1
-        if not self.load.open:
-            self.load.done.set()
-
-
-class Load:
-    """Some clients at a server, and what became of their requests."""
-
-    def __init__(self, seconds: float) -> None:
-        self.until = time.perf_counter() + seconds
-        self.seconds: list[float] = []
-        self.statuses: dict[str, int] = {}
-        self.sent = self.unanswered = self.open = 0
-        self.cost = float("nan")
-        self.done = asyncio.Event()
-
-    async def run(self, port: int, requests: list[bytes]) -> None:
-        """Start a client for each of the requests, and wait until all have ended."""
-        self.open = len(requests)
-        for request in requests:
-            await asyncio.get_running_loop().create_connection(
-                lambda request=request: Client(request, self), "127.0.0.1", port
-            )
-        await self.done.wait()
 
 
 def request_of(path: str, body: bytes, kind: str) -> bytes:
@@ -242,173 +103,77 @@ def requests_of_tasks(n_tasks: int) -> list[bytes]:
     return [request_of("/predict", json.dumps(asked).encode(), JSON)] * N_CLIENTS
 
 
-class Server:
-    """A server in a process of its own."""
-
-    def __init__(self, name: str, folder: Path, port: int) -> None:
-        self.name, self.port = name, port
-        if name == SERVERS[0]:
-            command = ["-m", "complabel", "serve", str(folder / "model.safetensors")]
-            command += ["--port", str(port), "--features", str(folder / "X.npy")]
-        else:
-            command = [__file__, "--rival", name, "--folder", str(folder), "--port", str(port)]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        self.process = subprocess.Popen(
-            [sys.executable, *command], env=environment, stdout=subprocess.DEVNULL
-        )
-
-    async def ready(self) -> "Server":
-        """Wait until it listens."""
-        for _ in range(600):
-            try:
-                _, writer = await asyncio.open_connection("127.0.0.1", self.port)
-            except OSError:
-                await asyncio.sleep(0.1)
-            else:
-                writer.close()
-                return self
-        raise TimeoutError(f"{self.name} does not listen")
-
-    def __enter__(self) -> "Server":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.wait()
-
-    def processor_seconds(self) -> float:
-        """Return the seconds that the processors have spent on it (on Linux, else NaN)."""
-        try:
-            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            return float("nan")
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    async def under(self, load: "Load", requests: list[bytes]) -> "Load":
-        """Put it under load, and note what the requests cost it."""
-        before = self.processor_seconds()
-        await load.run(self.port, requests)
-        assert set(load.statuses) == {"200"}, (self.name, load.statuses)
-        load.cost = (self.processor_seconds() - before) / len(load.seconds)
-        return load
-
-    def stop(self) -> int:
-        """End it as a process manager does, and return its exit code."""
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=30)
+def free_port() -> int:
+    """Return a port that nobody listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
 
 
-async def compare(folder: Path, port: int, seconds: float, rounds: int) -> None:
-    """Print a line for each kind of request and each server."""
+def figures_of(loads: list[Load]) -> dict[str, float]:
+    """Return the medians over rounds: milliseconds, requests a second, processor ms of one."""
+    times = [1e3 * np.percentile(load.seconds, (50, 95, 99)) for load in loads]
+    found = dict(zip(("p50", "p95", "p99"), np.median(times, axis=0), strict=True))
+    found["rate"] = np.median([len(load.seconds) for load in loads]) / SECONDS
+    return {**found, "cost": 1e3 * float(np.median([load.cost for load in loads]))}
+
+
+async def compare(folder: Path, n_rows: int, kind: str) -> list[Any]:
+    """Return a row for each server."""
+    X, found = np.load(folder / "X.npy"), {name: [] for name in SERVERS}
     with contextlib.ExitStack() as stack:
-        servers = [
-            stack.enter_context(Server(name, folder, port + at)) for at, name in enumerate(SERVERS)
-        ]
-        await _compare(servers, np.load(folder / "X.npy"), seconds, rounds)
+        servers = [stack.enter_context(Server(name, folder, free_port())) for name in SERVERS]
+        for server in servers:
+            await server.ready()
+        for number in range(ROUNDS + 1):
+            for server in servers:
+                is_rival = server.name != SERVERS[0]
+                path = "/predict-npy" if kind == NPY and is_rival else "/predict"
+                requests = requests_of(X, n_rows, kind, path)
+                load = await server.under(Load(SECONDS if number else 0.5), requests)
+                if number:  # the first one warms up
+                    found[server.name].append(load)
+    return [({"server": name}, figures_of(loads)) for name, loads in found.items()]
 
 
-async def _compare(servers: list[Server], X: np.ndarray, seconds: float, rounds: int) -> None:
-    for server in servers:
+async def tasks(folder: Path, n_clients: int) -> dict[str, float]:
+    """Return the times of requests with 100 tasks."""
+    with Server(SERVERS[0], folder, free_port()) as server:
         await server.ready()
-    head("request", "server", "rows")
-    for n_rows in (1, 100):
-        for kind in (JSON, NPY):
-            found: dict[str, list[Load]] = {name: [] for name in SERVERS}
-            for number in range(rounds + 1):
-                for server in servers:
-                    is_rival_npy = kind == NPY and server.name != SERVERS[0]
-                    path = "/predict-npy" if is_rival_npy else "/predict"
-                    requests = requests_of(X, n_rows, kind, path)
-                    load = await server.under(Load(seconds if number else 0.5), requests)
-                    if number:  # the first one warms up
-                        found[server.name].append(load)
-            for name in SERVERS:
-                show(
-                    f"{n_rows} row{'s' * (n_rows > 1)}, {kind[12:]}",
-                    name,
-                    found[name],
-                    seconds,
-                    n_rows,
-                )
+        requests = requests_of_tasks(100)[:n_clients]
+        return figures_of([await server.under(Load(SECONDS), requests) for _ in range(5)])
 
 
-def head(first: str, second: str, things: str) -> None:
-    """Print the head of a table."""
-    print(
-        f"| {first} | {second} | p50 (ms) | p95 | p99 | requests a second | {things} a second |"
-        " processor ms a request |"
-    )
-    print("|---|---|--:|--:|--:|--:|--:|--:|")
-
-
-def show(what: str, name: str, loads: list[Load], seconds: float, n_rows: int) -> None:
-    """Print the medians over rounds."""
-    p50, p95, p99 = (
-        np.median([np.percentile(load.seconds, (50, 95, 99)) for load in loads], axis=0) * 1e3
-    )
-    rate = np.median([len(load.seconds) for load in loads]) / seconds
-    print(
-        f"| {what} | {name} | {p50:.1f} | {p95:.1f} | {p99:.1f} | {rate:,.0f} |"
-        f" {rate * n_rows:,.0f} | {np.median([load.cost for load in loads]) * 1e3:.2f} |",
-        flush=True,
-    )
-
-
-async def tasks(folder: Path, port: int, seconds: float, rounds: int) -> None:
-    """Print the times of requests with 100 tasks, from one client and from many."""
-    head("request", "clients", "tasks")
-    with Server(SERVERS[0], folder, port) as server:
-        await server.ready()
-        for n_clients in (1, N_CLIENTS):
-            loads = []
-            for _ in range(rounds):
-                requests = requests_of_tasks(100)[:n_clients]
-                loads.append(await server.under(Load(seconds), requests))
-            show("100 tasks", str(n_clients), loads, seconds, 100)
-
-
-async def stop(folder: Path, port: int, rounds: int) -> None:
-    """Print what became of each request if the server is told to end under load."""
-    X = np.load(folder / "X.npy")
-    for number in range(rounds):
-        with Server(SERVERS[0], folder, port + number) as server:
+async def stop(folder: Path, rounds: int) -> dict[str, int]:
+    """Return what became of each request if the server is told to end under load."""
+    X, found = np.load(folder / "X.npy"), {"sent": 0, "answered": 0, "unanswered": 0, "failed": 0}
+    for _ in range(rounds):
+        with Server(SERVERS[0], folder, free_port()) as server:
             await server.ready()
             load = Load(60)
-            requests = requests_of(X, 100, JSON, "/predict")
-            running = asyncio.create_task(load.run(server.port, requests))
+            running = asyncio.create_task(
+                load.run(server.port, requests_of(X, 100, JSON, "/predict"))
+            )
             await asyncio.sleep(2)
             code = await asyncio.to_thread(server.stop)
             await running
-        print(
-            f"{load.sent:,} requests sent, {len(load.seconds):,} answered {load.statuses},"
-            f" {load.unanswered} without an answer; exit code {code}"
-        )
+        told = {"sent": load.sent, "answered": len(load.seconds), "unanswered": load.unanswered}
+        for name, value in {**told, "failed": int(code != 0)}.items():
+            found[name] += value
+    return found
 
 
-def main() -> None:
-    """Make the models, and run what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--tasks", action="store_true")
-    parser.add_argument("--stop", action="store_true")
-    parser.add_argument("--seconds", type=float, default=5.0, help="of each run")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--port", type=int, default=9470)
-    parser.add_argument("--rival", help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.rival:
-        serve_rival(given.folder, given.port, tuned=given.rival == SERVERS[2])
-        return
+def measure(*, draw: int, data: Any, what: str, **cell: Any) -> Any:
+    """Return times of requests, or what became of them."""
+    lacks = [
+        each for each in ("fastapi", "orjson", "uvicorn") if not importlib.util.find_spec(each)
+    ]
+    if lacks and what == "rows":
+        raise MissingError(f"there is no package {lacks[0]}")
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        make_models(folder)
-        if given.tasks:
-            asyncio.run(tasks(folder, given.port, given.seconds, given.rounds))
-        elif given.stop:
-            asyncio.run(stop(folder, given.port, given.rounds))
-        else:
-            asyncio.run(compare(folder, given.port, given.seconds, given.rounds))
-
-
-if __name__ == "__main__":
-    main()
+        make_models(Path(name))
+        if what == "stop":
+            return asyncio.run(stop(Path(name), cell["rounds"]))
+        if what == "tasks":
+            return asyncio.run(tasks(Path(name), cell["clients"]))
+        kind = JSON if cell["kind"] == "JSON" else NPY
+        return asyncio.run(compare(Path(name), cell["rows"], kind))

@@ -147,7 +147,7 @@ def readme_code() -> str:
 
 def own_data(session: Session) -> None:
     """Go through the page about one's own data: its code and its commands, in their order."""
-    page = (CHECKOUT / "docs" / "evidence" / "formats.md").read_text(encoding="utf-8")
+    page = (HERE / "own_data.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```(python|console)\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
     said = ""
     for number, (language, text) in enumerate(blocks):

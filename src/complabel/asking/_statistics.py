@@ -354,7 +354,7 @@ def form_of(n_labels: int) -> int:
 def break_even(n_labels: float) -> float:
     """Return how many times as long as one yes or no ticking this many labels may take.
 
-    A judgement on a form is worth .6 to 1.1 of one that comes alone (docs/evidence/asking.md).
+    A judgement on a form is worth .6 to 1.1 of one alone (docs/evidence/asking-kinds.md).
     """
     return max(1.0, _SHARE * n_labels)
 

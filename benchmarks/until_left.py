@@ -1,0 +1,163 @@
+"""Is it known how many answers and minutes are left, and that items are too few?
+
+"few": 169 items are drawn; it is said whether a goal that they cannot reach is denied before the
+first question, and after 40 % of the answers (shares of sittings; ``*_never`` are those that cannot
+reach it). "time": until the frequency of each label is known, with 1.5 seconds an answer in the
+median; ``held_5`` says how often, of 100 sittings, the interval of 80 % of the minutes left held
+that was shown after 5 minutes, and ``held`` the same of answers, after about 40 % of them.
+"learning": the goal is F1 of the model that learns from the same answers; people do not err.
+A draw is 3 sittings.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from benchmarks._until import NEEDS as NEEDS
+from benchmarks._until import figure_of, load, predictions, rates_of, what_was_left
+from complabel._questions import KINDS
+from complabel.answers import Answers
+from complabel.live._asker import Asker
+from complabel.live._drawing import RandomQuestions
+from complabel.live._learner import Refits
+from complabel.live._until import Until, how_far_of_model
+from complabel.trust._goals import Goal, foreseen, how_far
+
+SITTINGS, N_FEW, MINUTES = 3, 169, (5, 10, 20)
+FEW = (
+    (("mirflickr", "made", "yeast"), 0.03, "right", ("f1", "precision", "recall")),
+    (("mirflickr", "made"), 0.06, "err", ("frequencies", "f1")),
+    (("made", "yeast"), 0.05, "right", ("f1", "precision", "average_precision")),
+)
+CELLS = [
+    *(
+        {"what": "few", "set": name, "within": within, "people": people, "figure": figure}
+        for names, within, people, figures in FEW
+        for name in names
+        for figure in figures
+    ),
+    *(
+        {"what": "time", "set": name, "within": within, "people": "right", "figure": "frequencies"}
+        for name, within in (
+            *((name, 0.05) for name in ("scene", "yeast", "digits", "corel5k")),
+            ("mirflickr", 0.1),
+            ("made", 0.1),
+        )
+    ),
+    *(
+        {"what": "learning", "set": name, "within": 0.05, "people": "right", "figure": "f1"}
+        for name in ("scene", "yeast", "digits")
+    ),
+]
+DRAWS = 12
+QUICK = {"what": ("few", "time"), "set": ("made",), "figure": ("precision", "frequencies")}
+
+
+def answers_to(Y: Any, item: Any, label: Any, n_items: int) -> Answers:
+    """Return yes/no answers about random labels; Y holds what is said of each item (n, K)."""
+    yes = np.eye(Y.shape[1], dtype=np.uint8)[label]
+    applies = yes * Y[item]
+    of: Any = {"item": item, "question": "asked", "probability": 1 / Y.shape[1]}
+    return Answers.from_arrays(relevant=applies, absent=yes - applies, n_items=n_items, **of)
+
+
+def of_few(p: Any, truth: Any, goal: Goal, rates: Any, draw: int) -> dict[str, float]:
+    """Return whether it is known before and during a sitting that its items are too few."""
+    rng, n_labels = np.random.default_rng([0, 9, draw]), p.shape[1]
+    rows, names = rng.integers(len(p), size=N_FEW), [str(label) for label in range(n_labels)]
+    said = rng.random((N_FEW, n_labels)) < np.where(truth[rows], 1 - rates[0], rates[1])
+    against = {} if goal.figure == "frequencies" else {"probabilities": p[rows]}
+    ahead = foreseen(goal, said.shape, names, against.get("probabilities"), *rates)
+    order, told = rng.permutation(said.size), [bool(ahead and ahead.obstacle())]
+    for part in (0.4, 1):
+        item, label = np.divmod(order[: int(part * said.size)], n_labels)
+        answers = answers_to(said.astype(np.uint8), item, label, N_FEW)
+        standing = how_far(answers, [goal], missed=rates[0], invented=rates[1], **against)[0]
+        told.append(not standing.is_reached and bool(standing.obstacle() or part == 1))
+    before, meanwhile, never = told
+    named = {"before": before, "meanwhile": meanwhile}
+    both = {f"{name}_never": each and never for name, each in named.items()}
+    return {"never": never, **named, **both}
+
+
+def of_time(Y: Any, goal: Goal, rates: Any, draw: int, n_items: int) -> dict[str, float]:
+    """Return how long a sitting took, and whether it took as long as it was said."""
+    kind, rng = KINDS["asked"], np.random.default_rng([0, draw])
+    rows, names = rng.permutation(len(Y))[:n_items], [str(row) for row in range(n_items)]
+    labels = [str(label) for label in range(Y.shape[1])]
+    until = Until([goal], len(labels), None, None, *rates)
+    until.has_equal_pairs, until.size = True, 1  # as for annotate --question asked
+    aimed: Any = {"seed": draw, "weights": until.weights}
+    source = RandomQuestions(names, len(labels), lambda: kind, kind, **aimed)
+    asker = Asker(source, labels, lambda: 0.0)
+    told: dict[int, Any] = {}
+    looks, minutes, n = [], 0.0, 0
+    while not until.is_reached and (event := asker.next("ann")) is not None:
+        asked = asker.questions[event.number]
+        seconds = float(rng.lognormal(np.log(1.5), 0.5))
+        applies = Y[rows[asked.item], asked.labels[0]]
+        said = rng.random() < (1 - rates[0] if applies else rates[1])
+        _, n = asker.answer(event.id, "ann", "yes" if said else "no", seconds)
+        for minute in MINUTES:
+            if minutes < minute <= minutes + seconds / 60 and until.standings:
+                state = until.state(asker.latest_seconds("asked"))
+                told[minute] = state["goals"][0]["minutes_left"]
+        minutes += seconds / 60
+        if n >= until.next_look:
+            until.look(lambda mark: asker.news(mark[0], n_items), n)
+            more = until.state([])["goals"][0]["answers_left"]
+            looks.append((n, *(np.nan if each is None else each for each in more)))
+    found = {"answers": n, "minutes": minutes}
+    for minute, (low, _, high) in told.items():
+        found[f"held_{minute}"] = 100 * (low <= minutes - minute <= high)
+    left = what_was_left(looks, n) if until.is_reached else None
+    if left:
+        n_more = n - max(at for at, *_ in looks if at <= n / 2.5)
+        found["held"] = 100 * (left[0] <= n_more <= left[2])
+    return found
+
+
+def of_learning(X: Any, Y: Any, goal: Goal, draw: int) -> dict[str, float]:
+    """Return how a sitting goes whose goal is about the model that learns meanwhile."""
+    rng, n_labels = np.random.default_rng([11, draw]), Y.shape[1]
+    rows = rng.permutation(len(Y))[:10_000]
+    label = rng.integers(n_labels, size=len(rows))
+    refits = Refits(X[rows], seed=draw)
+    refits.follow(functools.partial(how_far_of_model, [goal], {}, False))
+    n, standings = 50, None
+    while n <= len(rows):
+        answers = answers_to(Y[rows[:n]].astype(np.uint8), np.arange(n), label[:n], len(rows))
+        standings = (refits.update(answers, np.ones(n)) or {}).get("standings")
+        if standings and standings[0].is_reached:
+            break
+        n = standings[0].next_look(n) if standings else n + 50
+    if not standings:
+        return {"reached": 0, "false": 0}
+    p = special.expit(refits._logits(refits._points[-1], np.arange(len(rows)), n_labels))
+    truth, (part,) = figure_of(p, Y[rows], goal.figure), standings[0].parts
+    false = part.is_reached and not part.low <= truth <= part.high
+    found = {"reached": int(part.is_reached), "false": int(false), "value": truth}
+    return found | ({"answers": n} if part.is_reached else {})
+
+
+def measure(*, draw: int, data: Any, what: str, people: str, **cell: Any) -> dict[str, float]:
+    """Return the means of some sittings."""
+    (X, Y), rates = load(cell["set"], data), rates_of(people)
+    goal = Goal(cell["figure"], cell["within"], cell["figure"] == "frequencies")
+    p, truth = predictions(X, Y) if what == "few" else (None, None)
+    n_items = min(len(Y), 800 if cell["set"] in ("mirflickr", "made") else 10_000)
+    found: dict[str, list[float]] = {}
+    for at in range(SITTINGS * draw, SITTINGS * (draw + 1)):
+        if what == "few":
+            one = of_few(p, truth, goal, rates, at)
+        elif what == "time":
+            one = of_time(Y > 0, goal, rates, at, n_items)
+        else:
+            one = of_learning(X, Y > 0, goal, at)
+        for name, value in one.items():
+            found.setdefault(name, []).append(float(value))
+    return {name: float(np.mean(each)) for name, each in found.items()}
