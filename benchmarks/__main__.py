@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import _claims, _frame, _results
+from benchmarks import _claims, _frame, _pages, _results
 from complabel.errors import ComplabelError
 
 WORDS = ("claims", "evidence", "list", "show")
@@ -51,10 +51,10 @@ def show(name: str) -> int:
     if not result.rows:
         print(f"Nothing is stored for {name}; measure it: python -m benchmarks {name}")
         return 1
-    print(_results.markdown(result.table()))
+    print(_pages.markdown(result.table()))
     for run in result.runs:
         stale = ", ".join(_results.changed(run))
-        print(f"{_results.source(run)}{f'; changed since: {stale}' if stale else ''}")
+        print(f"{_pages.source(run)}{f'; changed since: {stale}' if stale else ''}")
     return 0
 
 

@@ -16,7 +16,7 @@ from docutils.statemachine import StringList
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import _claims, _results
+from benchmarks import _claims, _pages, _results
 
 
 class FromResults(Directive):
@@ -41,7 +41,7 @@ class Table(FromResults):
 
     def markdown(self, text):
         """Return the table, and how it was measured."""
-        return _results.of_page(text, self.options)
+        return _pages.of_page(text, self.options)
 
 
 class Claims(FromResults):

@@ -18,6 +18,7 @@ CHECKOUT = Path(__file__).parents[1]
 PAGES = [
     *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
     *sorted((CHECKOUT / "docs").rglob("*.md")),
+    CHECKOUT / "docs" / "evidence" / "successors.csv",
     CHECKOUT / "Makefile",
 ]
 SCRIPTS = sorted((CHECKOUT / "benchmarks").glob("*.*"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import _claims, _frame, _results
+from benchmarks import _claims, _frame, _pages, _results
 
 CHECKOUT = Path(__file__).parents[2]
 DOCS = CHECKOUT / "docs"
@@ -23,9 +23,6 @@ FIGURE = re.compile(
 )
 USUAL = {"95 %"}
 MOST_WORDS, MOST_WORDS_OF_A_PAGE = 30_000, 500
-OLD = (
-    "<!-- Figures of this page are still typed. -->"  # the page loses this line, and never gets it
-)
 
 
 def prose(text):
@@ -55,19 +52,17 @@ def test_a_figure_names_where_it_comes_from(page):
         assert _results.figure(spec)
     for spec, options in TABLE.findall(text):
         how = dict(re.findall(r"^:(\w+): *(.*)$", options, flags=re.MULTILINE))
-        assert _results.of_page(spec, how).startswith("|")
+        assert _pages.of_page(spec, how).startswith("|")
     assert not wrong(text)
-    found = typed(text)
-    assert (OLD in text) == bool(found), found
+    assert not typed(text)
 
 
 def test_pages_are_short():
     pages = [page.read_text(encoding="utf-8") for page in PAGES if page.parent.name == "evidence"]
-    renewed = [text for text in pages if OLD not in text]
-    for text in renewed:
+    for text in pages:
         lines = [line for line in prose(text).splitlines() if not line.startswith("|")]
         assert len(" ".join(lines).split()) <= MOST_WORDS_OF_A_PAGE, text[:80]
-    assert sum(len(text.split()) for text in renewed) <= MOST_WORDS
+    assert sum(len(text.split()) for text in pages) <= MOST_WORDS
 
 
 def test_parts_of_claims_are_on_the_page():
@@ -142,14 +137,14 @@ def test_a_table_has_a_row_for_each_figure_and_no_factor_that_the_cells_share(st
     stored.write()
 
     how = {"rows": "method", "across": "way", "error": "_sd"}
-    assert _results.of_page("made[way=yes|no]", how).splitlines()[:4] == [
+    assert _pages.of_page("made[way=yes|no]", how).splitlines()[:4] == [
         "| method | yes | no |",
         "|---|--:|--:|",
         "| fit | .750 ± .125 | .500 ± .125 |",
         "| hits | 7.000 | 7.000 |",
     ]
     narrow = {"columns": "fit hits=number_of_hits", "bold": "max"}
-    assert _results.of_page("made[way=yes]", narrow).splitlines()[2:3] == ["| yes | .750 | **7** |"]
+    assert _pages.of_page("made[way=yes]", narrow).splitlines()[2:3] == ["| yes | .750 | **7** |"]
 
 
 def test_a_new_run_replaces_its_cells_and_transcribed_means(stored):
