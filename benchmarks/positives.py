@@ -27,6 +27,7 @@ SETS = ("made", "digits", "scene", "yeast", "corel5k", "mirflickr")
 CELLS = {"set": SETS, "bias": (0, 1, 2)}
 DRAWS, QUICK, NEEDS = 2, {"set": ("made",), "bias": (0, 2)}, SETS[2:]
 PENALTIES = np.logspace(-3.5, 1, 7)
+MANY, FEWER = 100, PENALTIES[1:5]  # labels, and penalties with more of them
 ASKED = 200
 
 
@@ -52,7 +53,7 @@ def rival(X: Any, named: Any, of: Any, other: Any, Y: Any, seed: int) -> tuple[f
     held, rest = np.split(order, [len(of) // 3])
     chosen, best = (-1.0, 0.0), 0.0
     for scaled in (standardized(X), over_largest(X)):
-        for C in PENALTIES:
+        for C in PENALTIES if Y.shape[1] <= MANY else FEWER:
             seen = regressions(scaled[of[rest]], named[rest], scaled[of[held]], C)
             scores = regressions(scaled[of], named, scaled[other], C)
             value = average_precision(Y[other], scores)
@@ -61,9 +62,11 @@ def rival(X: Any, named: Any, of: Any, other: Any, Y: Any, seed: int) -> tuple[f
     return chosen[1], best
 
 
-def halves(data_set: str, data: Any, draw: int) -> tuple[Any, Any, Any, Any]:
+def halves(data_set: str, data: Any, draw: int, most: int | None = None) -> tuple[Any, ...]:
     """Return features, labels, and which items are answered and which are the test."""
     X, Y = of_set(data_set, data)
+    some = np.random.default_rng(0).permutation(len(Y))[:most] if most else np.arange(len(Y))
+    X, Y = X[some], Y[some]
     of, other = np.split(np.random.default_rng(draw).permutation(len(Y)), [2 * len(Y) // 3])
     return X, Y, of, other
 
@@ -87,7 +90,13 @@ def fitted(X: Any, answers: Answers, cardinality: Any = "auto") -> SelectionLike
 
 def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
     """Return the average precision of both rivals and of three fits, and labels per item."""
-    X, Y, of, other = halves(cell["set"], data, draw)
+    return beside_rivals(*halves(cell["set"], data, draw), cell, draw)
+
+
+def beside_rivals(
+    X: Any, Y: Any, of: Any, other: Any, cell: dict[str, Any], draw: int
+) -> dict[str, float]:
+    """Return the same for these items."""
     answers = named(Y[of], cell["bias"], draw)
     known = float(Y[of].sum(axis=1).mean())
     an, best = rival(X, answers.positive.toarray(), of, other, Y, draw)
