@@ -53,7 +53,7 @@ CELLS = [
     *({"of": "collages", "question": "asked", "by": m} for m in ("colours", "lite0")),
 ]
 DRAWS, NEEDS, TIMES = 2, (*TEXTS, "collages"), ("a_second",)
-QUICK = {"of": ("digits", "shapes"), "by": ("colours", "pixels")}
+QUICK = {"of": ("digits", "shapes"), "by": ("colours",)}
 SIZES = {"ticked": (100, 300, 1000), "asked": (200, 500, 1000)}
 OF_PICTURES = {"ticked": (300, 900), "asked": (100, 200, 500)}
 
