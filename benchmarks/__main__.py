@@ -63,17 +63,20 @@ def evidence(given: argparse.Namespace) -> int:
     names, began, moved, n_done = _frame.names(), time.monotonic(), 0, 0
     turn = given.turn if given.turn is not None else int(time.time() // 86_400)
     for at in range(len(names)):
-        benchmark = _frame.Benchmark.of(names[(turn + at) % len(names)])
-        units = benchmark.units(quick=True)
-        if given.data is None:
-            units = [each for each in units if not benchmark.needs_data(each[0])]
-        if not units or time.monotonic() - began > 60 * given.minutes:
-            continue
-        print(f"{benchmark.name}: {len(units)} quick cells and draws", flush=True)
+        name = names[(turn + at) % len(names)]
+        if time.monotonic() - began > 60 * given.minutes:
+            break
         try:
+            benchmark = _frame.Benchmark.of(name)
+            units = benchmark.units(quick=True)
+            if given.data is None:
+                units = [each for each in units if not benchmark.needs_data(each[0])]
+            if not units:
+                continue
+            print(f"{name}: {len(units)} quick cells and draws", flush=True)
             rows = _frame.run(benchmark, units, data=given.data, jobs=given.jobs, store=False)
         except _frame.MissingError as error:
-            print(f"{benchmark.name}: not measured, since {error}")
+            print(f"{name}: not measured, since {error}")
             continue
         moved += compared(benchmark, rows)
         n_done += 1

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks._frame import MissingError
+from benchmarks._frame import MissingError, need
 
 
 @contextlib.contextmanager
 def serving(folder: Path, *things: str) -> Iterator[str]:
     """Start the command, and yield the address that it prints."""
+    need("starlette", "uvicorn", "h11")
     out = f"{things[0]}.answers.csv"
     arguments = ["annotate", *things, "--label-names", "labels.txt", "--out", out]
     command = [sys.executable, "-m", "complabel", *arguments, "--no-browser"]
@@ -30,11 +31,10 @@ def serving(folder: Path, *things: str) -> Iterator[str]:
 @contextlib.contextmanager
 def browsing() -> Iterator[Any]:
     """Open a Chromium without a window."""
+    need("selenium")
+    from selenium import webdriver
+
     places = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
-    try:
-        from selenium import webdriver
-    except ImportError:
-        places["selenium"] = None
     lacks = [name for name, place in places.items() if place is None]
     if lacks:
         raise MissingError(f"there is no {lacks[0]}")

@@ -11,7 +11,9 @@ A benchmark is a file with a docstring (its first line is its question) and
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import importlib.util
 import itertools
 import json
 import os
@@ -32,7 +34,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from benchmarks._results import CHECKOUT, Result, cell_of, changed, fingerprint, key_of, read, short
-from complabel.errors import InputError
+from complabel.errors import DatasetNotFoundError, InputError
 
 PARTS = CHECKOUT / ".benchmarks"  # rows of runs that have not ended
 CELL, DRAW = dict[str, Any], int
@@ -62,7 +64,8 @@ class Benchmark:
         """Import a benchmark by its name."""
         if name not in names():
             raise InputError(f"no benchmark is named {name!r}; there are: {', '.join(names())}")
-        module: Any = importlib.import_module(f"benchmarks.{name}")
+        with missing_is_named():
+            module: Any = importlib.import_module(f"benchmarks.{name}")
         cells = module.CELLS
         if isinstance(cells, Mapping):
             keys, values = cells.keys(), cells.values()
@@ -108,6 +111,35 @@ def names() -> list[str]:
     ]
 
 
+@contextlib.contextmanager
+def missing_is_named(data: Path | None = None) -> Iterator[None]:
+    """Raise MissingError in place of an error about a package or a set that is not there."""
+    try:
+        yield
+    except Exception as error:
+        if tells_what_lacks(error, data):
+            raise MissingError(str(error)) from error
+        raise
+
+
+def tells_what_lacks(error: BaseException | None, data: Path | None) -> bool:
+    """Return whether an error is about a package, a data set or a file of data that is missing."""
+    if isinstance(error, ModuleNotFoundError):
+        return (error.name or "").split(".")[0] not in ("benchmarks", "complabel")
+    if isinstance(error, FileNotFoundError) and data is not None and error.filename is not None:
+        return Path(error.filename).is_relative_to(data)
+    if isinstance(error, DatasetNotFoundError):
+        return True
+    return error is not None and tells_what_lacks(error.__cause__, data)
+
+
+def need(*packages: str) -> None:
+    """Raise MissingError for the first package that is not installed."""
+    for each in packages:
+        if importlib.util.find_spec(each) is None:
+            raise MissingError(f"there is no package {each}")
+
+
 def one(measure: Callable[..., Any], cell: CELL, draw: int, data: Path | None) -> Any:
     """Measure one unit with one thread; return its rows, its seconds, and the rooms that ran."""
     from complabel._training import one_thread
@@ -115,7 +147,8 @@ def one(measure: Callable[..., Any], cell: CELL, draw: int, data: Path | None) -
     began = time.process_time(), time.perf_counter()
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = measure(draw=draw, data=data, **cell)
+        with missing_is_named(data):
+            found = measure(draw=draw, data=data, **cell)
     took = time.process_time() - began[0], time.perf_counter() - began[1]
     several = [({}, found)] if isinstance(found, Mapping) else found
     rows = [{**cell, **more, "draw": draw, "figures": short(of)} for more, of in several]

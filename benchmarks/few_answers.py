@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse, special
 
-from benchmarks._frame import MissingError
+from benchmarks._frame import need
 from complabel.answers import Answers
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.methods.selection import _features
@@ -54,10 +54,9 @@ def hashed_words(n: int, rng: np.random.Generator, columns: int = 16_384) -> tup
 
 def embedded(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
     """Features by wordllama of such texts."""
-    try:
-        import wordllama
-    except ImportError:
-        raise MissingError("there is no package wordllama") from None
+    need("wordllama")
+    import wordllama
+
     from complabel.features import text_features
 
     file = next(Path(wordllama.__file__).parent.rglob("*tokenizer_config.json"))

@@ -8,8 +8,6 @@ threads together. The loop converts rows; nothing is checked or counted.
 from __future__ import annotations
 
 import csv
-import multiprocessing
-import resource
 import tempfile
 import time
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._fits import alone
 from complabel.importers import import_file
 
 CELLS = {"rows": (5_000_000, 200_000), "to": ("loop", ".csv", ".csv.gz", ".parquet")}
@@ -53,12 +52,11 @@ def loop(source: Path, out: Path) -> None:
             writer.writerow([row["ImageID"], row["LabelName"], answer, "asked"])
 
 
-def timed(do: Any, source: Path, out: Path, answer: Any) -> None:
-    """Import, and report seconds and peak memory in GB."""
+def timed(way: Any, source: Path, out: Path) -> dict[str, float]:
+    """Import; return the seconds of the processor."""
     started = time.process_time()
-    do(source, out)  # loads pandas and pyarrow, too
-    seconds = time.process_time() - started
-    answer.put((seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9))
+    way(source, out)  # loads pandas and pyarrow, too
+    return {"seconds": time.process_time() - started}
 
 
 def measure(*, draw: int, data: Any, rows: int, to: str) -> dict[str, float]:
@@ -66,11 +64,6 @@ def measure(*, draw: int, data: Any, rows: int, to: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         source, way = Path(folder, "verified.csv"), loop if to == "loop" else import_file
         make_file(source, rows)
-        context = multiprocessing.get_context("spawn")
-        answer = context.Queue()
         out = Path(folder, "answers.csv" if to == "loop" else f"answers{to}")
-        process = context.Process(target=timed, args=(way, source, out, answer))
-        process.start()
-        seconds, memory = answer.get()
-        process.join()
-    return {"rows_a_second": rows / seconds, "memory": memory}
+        found = alone(timed, way=way, source=source, out=out)
+    return {"rows_a_second": rows / found["seconds"], "memory": found["peak_gb"]}

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import label_ranking_loss
 
-from complabel.datasets import MultiLabelDataset
+from complabel.datasets import MultiLabelDataset, make_digits
 from complabel.experiments.datasets import load_dataset
 from complabel.files import read_answers
 from complabel.methods import SelectionLikelihoodClassifier
@@ -113,7 +113,8 @@ def read(path: Path, labels: Path, right: str | None) -> bool:
 
 def measure(*, draw: int, data: Any, form: str, **cell: str) -> dict[str, float]:
     """Return whether a form was refused at first, and what a model learns from it."""
-    loaded = load_dataset(cell["set"], data_dir=data)
+    digits = cell["set"] == "digits"
+    loaded = make_digits(1_000) if digits else load_dataset(cell["set"], data_dir=data)
     items, (control, kind, right) = (
         [f"p{at:04}.jpg" for at in range(len(loaded.X[::2]))],
         FORMS[form],

