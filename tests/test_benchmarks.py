@@ -16,11 +16,6 @@ def measure(*, draw, data, **cell):
     return {"fit": 0.5 + 0.1 * cell["bias"] + 0.01 * draw, "seconds": 1.0}
 
 
-def twice(*, draw, data, **cell):
-    """Return two cells of one measurement."""
-    return [({"who": who}, measure(draw=draw, data=data, **cell)) for who in ("a", "b")]
-
-
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """A benchmark whose results are stored in a folder of the test."""
@@ -88,14 +83,6 @@ def test_what_another_code_measured_before_is_measured_again(made, tmp_path, mon
     rows = _frame.run(made, made.units(draws=1), data=tmp_path, show=lambda _: None)
 
     assert rows[0]["figures"]["fit"] == 0.5
-
-
-def test_one_measurement_may_tell_several_cells(made, tmp_path):
-    made.measure = twice
-    _frame.run(made, made.units(), data=tmp_path, show=lambda _: None)
-
-    assert _results.read("made").factors() == ["set", "bias", "who"]
-    assert _results.figure("made[who=a].cells") == "3"
 
 
 @pytest.mark.parametrize(("by", "moves"), [(0.001, False), (0.02, True)])
