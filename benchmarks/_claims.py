@@ -80,14 +80,14 @@ def markdown(about: str) -> str:
             f" {old} rest on figures that an older page printed, and say so."
         )
     found = sorted((claim for claim in claims() if claim.about == about), key=lambda c: c.missed)
-    lines = ["| claim | | data | kept by |", "|---|---|---|---|"]
+    lines = ["| claim | |", "|---|---|"]
     for claim in found:
-        text = f"{claim.text()} ([page]({claim.page}))" if claim.page else claim.text()
-        word = "**missed**" if claim.missed else "holds"
-        age = " (older page)" * claim.transcribed()
-        tests = ", ".join(f"`{each.removeprefix('tests/')}`" for each in claim.tests)
-        data = "held out" if claim.held_out else ""
-        lines.append(f"| {text} | {word}{age} | {data} | {tests} |")
+        places = [f"[page]({claim.page})"] if claim.page else []
+        places += [f"`{each.removeprefix('tests/')}`" for each in claim.tests]
+        text = f"{claim.text()} ({', '.join(places)})" if places else claim.text()
+        state = ["**missed**" if claim.missed else "holds"]
+        state += ["held out"] * claim.held_out + ["older page"] * claim.transcribed()
+        lines.append(f"| {text} | {', '.join(state)} |")
     return "\n".join(lines) if found else ""
 
 
