@@ -16,6 +16,7 @@ import importlib
 import importlib.util
 import itertools
 import json
+import multiprocessing
 import os
 import platform
 import re
@@ -207,6 +208,8 @@ def run(
 
 def measured(measure: Callable[..., Any], cell: CELL, draw: int, data: Path | None) -> Any:
     """Measure a unit; return its key, and what is kept of it."""
+    if multiprocessing.get_start_method(allow_none=True) == "loky":  # in a worker of joblib
+        multiprocessing.set_start_method("spawn", force=True)  # its children know no other
     rows, took, rooms = one(measure, cell, draw, data)
     code = {room: fingerprint(room) for room in rooms}
     return unit_key(cell, draw), {"rows": rows, "took": took, "code": code}
