@@ -61,6 +61,7 @@ def show(name: str) -> int:
 def evidence(given: argparse.Namespace) -> int:
     """Measure the quick cells of benchmarks by turn, until the time is over."""
     names, began, moved, n_done = _frame.names(), time.monotonic(), 0, 0
+    failed: list[str] = []
     turn = given.turn if given.turn is not None else int(time.time() // 86_400)
     for at in range(len(names)):
         name = names[(turn + at) % len(names)]
@@ -78,14 +79,18 @@ def evidence(given: argparse.Namespace) -> int:
         except _frame.MissingError as error:
             print(f"{name}: not measured, since {error}")
             continue
+        except Exception as error:  # the others are measured, too
+            print(f"{name}: failed, {type(error).__name__}: {error}")
+            failed.append(name)
+            continue
         moved += compared(benchmark, rows)
         n_done += 1
     minutes = (time.monotonic() - began) / 60
     print(
         f"{n_done} of {len(names)} benchmarks in {minutes:.1f} minutes, from turn {turn};"
-        f" figures of {moved} moved"
+        f" figures of {moved} moved; failed: {', '.join(failed) or 'none'}"
     )
-    return int(moved > 0 and not given.report)
+    return int((moved > 0 or failed != []) and not given.report)
 
 
 def main() -> int:
