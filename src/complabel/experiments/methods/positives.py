@@ -183,9 +183,7 @@ class SinglePositiveClassifier(GradientClassifier):
         self.chosen_ = self._best(X, positive)
         best = self._with(self.chosen_)
         best._learn(X, positive)
-        self.__dict__.update(
-            (k, v) for k, v in vars(best).items() if k in ("model_", "_item_shape")
-        )
+        self.__dict__.update((k, v) for k, v in vars(best).items() if k in _LEARNT)
 
     def _first(self) -> dict[str, Any]:
         return {name: values[0] for name, values in (self.choose or {}).items()}
