@@ -56,7 +56,7 @@ _FEW_QUESTIONS = 4  # per label; fewer say little about each label's frequency
 _LOW_ALPHA = 0.667  # below this, Krippendorff allows not even tentative conclusions
 _NO_ALPHA = 0.2  # below this, annotators agree hardly more than by chance
 # Share of answers given at random. What contradictions from fewer cost a fit is hardly told from
-# chance (benchmarks/inspect_findings.py --costs).
+# chance.
 _MANY_MISTAKES = 0.1
 # With less pairs to which one of two people said yes, a fit did not find the rates of people where
 # labels are rare (docs/evidence/mistakes.md).
