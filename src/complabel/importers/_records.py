@@ -365,6 +365,7 @@ ARGILLA = Format(
 # ---- doccano ----
 
 _SEEN = {"text", "data", "filename"}  # what people saw, by the version and the task
+_OF_OTHERS = {"answer", "annotator", "annotation_id", "reply", "item"}
 
 
 class _Annotation(BaseModel):
@@ -377,7 +378,7 @@ def _is_doccano(head: Head) -> bool:
     keys = keys or {*head.columns()}
     marks = {"label", "labels"} if root else {"Comments", "annotation_approver"}
     has_labels = bool(keys & marks and keys & _SEEN) or keys >= {"text", "annotations"}
-    return has_labels and "id" in keys and not keys & {"answer", "annotator", "annotation_id"}
+    return has_labels and "id" in keys and not keys & _OF_OTHERS
 
 
 def _read_doccano(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
