@@ -96,7 +96,7 @@ def find_consensus(
     the features. A model then weighs this against all judgements of the item. Each person has their
     own rates, and so has each label. Pairs of an item and a label lie on a scale, from those that
     all deny to those that all affirm. There are only two states, a label applies or does not, if
-    held-out judgements are no likelier with the scale.
+    held-out judgements are not clearly likelier with the scale.
 
     Parameters
     ----------

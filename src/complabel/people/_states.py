@@ -7,7 +7,7 @@ the features; the slope s and the threshold c are of each label. Person r says "
 log-odds o = exp(a + l_k + v_r / 2) x + u_r: a person sees the scale more or less sharply, and says
 "yes" more or less readily. These are Samejima's graded responses (1969); x is one of 16 points.
 
-Where held-out judgements are no likelier with the scale, there are two states: the label applies
+Where held-out judgements are not clearly likelier with it, there are two states: the label applies
 with chance sigmoid(s z - c), and o = b_state + l_state,k + u_r,state. That is the model of Dawid
 and Skene (1979) with rates by person and label.
 
@@ -207,10 +207,11 @@ def choose_states(judgements: Judgements, log_odds: Array, rng: np.random.Genera
     """Return 16 if repeated judgements tell that people differ about some pairs, else 2.
 
     Models of one half of the items say how likely each judgement about the other half is, given
-    the others of its pair and the features.
+    the others of its pair and the features. The scale has to gain more than a standard error (the
+    rule of Breiman and others, 1984): where people only err, it finds mistakes that nobody made.
     """
     halves = rng.integers(2, size=len(log_odds))[judgements.item[judgements.pair]]
-    gain = 0.0
+    gain = np.zeros(len(log_odds))  # of items, because judgements of one item are alike
     for half in (0, 1):
         learned = judgements.only(halves != half)
         tested = judgements.only((halves == half) & judgements.repeated[judgements.pair])
@@ -218,8 +219,9 @@ def choose_states(judgements: Judgements, log_odds: Array, rng: np.random.Genera
             return 2
         for n_states, sign in ((2, -1), (_POINTS, 1)):
             values = fit_states(learned, log_odds, n_states).values
-            gain += sign * _Model(tested, log_odds, n_states).states(values).of_each(tested).sum()
-    return _POINTS if gain > 0 else 2
+            chances = _Model(tested, log_odds, n_states).states(values).of_each(tested)
+            gain += sign * np.bincount(tested.item[tested.pair], chances, len(gain))
+    return _POINTS if gain.sum() > np.sqrt(len(gain)) * gain.std() else 2
 
 
 class _Model:
