@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks._results import CHECKOUT, SPEC, NoFigureError, changed, figure, holds, read
+from benchmarks._results import CHECKOUT, RESULTS, SPEC, NoFigureError, changed, figure, holds, read
 
 PATH = CHECKOUT / "docs" / "evidence" / "claims.toml"
 
@@ -92,7 +93,7 @@ def markdown(about: str) -> str:
 
 
 def main() -> int:
-    """Print each claim, whether it holds, and what is older than the code; 1 if one fails."""
+    """Print each claim, whether it holds, what is older than the code, and all commits."""
     status, counts = 0, {"holds": 0, "missed": 0, "FAILS": 0}
     for claim in claims():
         word = "holds" if claim.is_true() else "missed" if claim.missed else "FAILS"
@@ -105,4 +106,7 @@ def main() -> int:
         age += " (of an older page)" * claim.transcribed()
         print(f"{word:7} {claim.name}: {claim.text()}{age}")
     print(", ".join(f"{n} {word}" for word, n in counts.items()))
+    runs = [run for path in RESULTS.glob("*.jsonl") for run in read(path.stem).runs]
+    commits = Counter(str(run.get("commit", "an older page")) for run in runs)
+    print("runs by commit:", ", ".join(f"{name} {n}" for name, n in commits.most_common()))
     return status
