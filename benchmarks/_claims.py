@@ -93,7 +93,7 @@ def markdown(about: str) -> str:
 
 
 def main() -> int:
-    """Print each claim, whether it holds, what is older than the code, and all commits."""
+    """Print each claim, what is older than the code, and all commits; 1 if a claim fails."""
     status, counts = 0, {"holds": 0, "missed": 0, "FAILS": 0}
     for claim in claims():
         word = "holds" if claim.is_true() else "missed" if claim.missed else "FAILS"
