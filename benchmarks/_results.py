@@ -125,7 +125,7 @@ def key_of(row: Mapping[str, Any]) -> tuple[str, Any]:
 def short(figures: Mapping[str, Any]) -> dict[str, Any]:
     """Return figures with five digits."""
     return {
-        key: value if isinstance(value, int) else float(f"{float(value):.5g}")
+        key: int(value) if isinstance(value, int) else float(f"{float(value):.5g}")
         for key, value in figures.items()
     }
 
