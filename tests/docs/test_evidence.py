@@ -1,5 +1,6 @@
 """Figures of pages come from stored results, claims hold, and old code is noticed."""
 
+import functools
 import re
 import shutil
 from pathlib import Path
@@ -22,6 +23,8 @@ FIGURE = re.compile(
     r"(?<![\w.§-])\d*\.\d+(?![\w.])|(?<![\w.])\d[\d.,]* ?%|(?<![\w.])\d[\d,]* (?:of|times)\b"
 )
 USUAL = {"95 %"}
+QUOTED = re.compile(r"(?<!\})`([+-]?[\d,]*\.?\d+)(?: %)?`")  # a setting, a goal or a border
+NUMBER = re.compile(r"(?<![\w.])\d*\.?\d[\d_]*(?:e-?\d+)?")
 MOST_WORDS, MOST_WORDS_OF_A_PAGE = 30_000, 500
 
 
@@ -55,6 +58,26 @@ def test_a_figure_names_where_it_comes_from(page):
         assert _pages.of_page(spec, how).startswith("|")
     assert not wrong(text)
     assert not typed(text)
+
+
+@functools.cache
+def numbers(file):
+    """Return the numbers in a file of code, also those of which a page shows the hundredfold."""
+    found = {float(each.replace("_", "")) for each in NUMBER.findall(file.read_text("utf-8"))}
+    return found | {round(100 * each, 9) for each in found}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_number_in_backticks_stands_in_code_or_in_a_claim(page):
+    """So it is a setting or a goal. What was measured once is a row, and has its source there."""
+    text = page.read_text(encoding="utf-8")
+    names = re.findall(r"(?:benchmarks |\{results\} |\{value\}`)(\w+)", text)
+    files = [CHECKOUT / "benchmarks" / f"{name}.py" for name in {*names} & {*_frame.names()}]
+    files += [*CHECKOUT.glob("benchmarks/_*.py"), *CHECKOUT.glob("src/**/*.py"), _claims.PATH]
+    known = {*range(11)}.union(*map(numbers, files))
+    quoted = {each: abs(float(each.replace(",", ""))) for each in QUOTED.findall(text)}
+
+    assert [each for each, value in quoted.items() if value not in known] == []
 
 
 def test_pages_are_short():

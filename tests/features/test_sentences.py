@@ -66,10 +66,6 @@ def write_tokenizer(folder, words=WORDS):
     made.save(str(folder / "tokenizer.json"))
 
 
-def unit(row):
-    return row / np.linalg.norm(row)
-
-
 @pytest.mark.parametrize("way", ["mean", "first", "row", "in onnx/"])
 def test_a_row_is_the_mean_of_tokens_or_what_the_model_says(tmp_path, way):
     inputs = ("input_ids", "token_type_ids") if way == "first" else ("input_ids",)
@@ -85,7 +81,9 @@ def test_a_row_is_the_mean_of_tokens_or_what_the_model_says(tmp_path, way):
     found = text_features(["No paper, no ink", "", long], model=str(folder))
     ids = [[2, 5, 4, 1, 5, 7, 3], [], [2, *[4] * 200, *[7] * 54, 3]]
     rows = [TABLE[2] if way == "first" else TABLE[each].mean(axis=0) for each in (ids[0], ids[2])]
-    np.testing.assert_allclose(found[[0, 2]], [unit(row) for row in rows], rtol=1e-5)
+    np.testing.assert_allclose(
+        found[[0, 2]], [row / np.linalg.norm(row) for row in rows], rtol=1e-5
+    )
     assert not found[1].any()
     assert found.dtype == np.float32
 

@@ -25,14 +25,6 @@ def write_csv(path, X, ids):
     frame(X, ids).to_csv(path, index=False)
 
 
-def write_tsv(path, X, ids):
-    frame(X, ids).to_csv(path, index=False, sep="\t")
-
-
-def write_parquet(path, X, ids):
-    frame(X, ids).to_parquet(path, index=False)
-
-
 def write_lists(path, X, ids):
     values = pa.array(list(X), pa.list_(pa.from_numpy_dtype(X.dtype)))
     pq.write_table(pa.table({"item": ids, "embedding": values}), path)
@@ -50,16 +42,12 @@ def write_npz(path, X, ids):
 WITH_IDS = {
     "csv": ("X.csv", write_csv),
     "csv.gz": ("X.csv.gz", write_csv),
-    "tsv": ("X.tsv", write_tsv),
-    "parquet": ("X.parquet", write_parquet),
+    "tsv": ("X.tsv", lambda path, X, ids: frame(X, ids).to_csv(path, index=False, sep="\t")),
+    "parquet": ("X.parquet", lambda path, X, ids: frame(X, ids).to_parquet(path, index=False)),
     "parquet of lists": ("lists.parquet", write_lists),
     "parquet of fixed lists": ("fixed.parquet", write_fixed_lists),
     "npz": ("X.npz", write_npz),
 }
-
-
-def write_npy(path, X):
-    np.save(path, X)
 
 
 def write_own_sparse(path, X):
@@ -69,23 +57,18 @@ def write_own_sparse(path, X):
     )
 
 
-def write_scipy(path, X):
-    sparse.save_npz(path, sparse.csr_matrix(X))
-
-
-def write_scipy_csc(path, X):
-    sparse.save_npz(path, sparse.csc_array(X))
-
-
 def write_svmlight(path, X):
     dump_svmlight_file(X, np.ones((len(X), 2)), str(path), zero_based=False, multilabel=True)
 
 
 WITHOUT_IDS = {
-    "npy": ("X.npy", write_npy),
+    "npy": ("X.npy", np.save),
     "npz of parts": ("parts.npz", write_own_sparse),
-    "npz of SciPy": ("scipy.npz", write_scipy),
-    "npz of SciPy, by columns": ("csc.npz", write_scipy_csc),
+    "npz of SciPy": ("scipy.npz", lambda path, X: sparse.save_npz(path, sparse.csr_matrix(X))),
+    "npz of SciPy, by columns": (
+        "csc.npz",
+        lambda path, X: sparse.save_npz(path, sparse.csc_array(X)),
+    ),
     "svmlight": ("X.svm", write_svmlight),
 }
 

@@ -49,10 +49,6 @@ def features(path):
         pass
 
 
-def features_without_ids(path):
-    read_features(path, name_column=None)
-
-
 def answers(path):
     read_answers(path, items=["b", "a"], contradictions="majority")
     read_answers(path, contradictions="drop")
@@ -85,7 +81,7 @@ KINDS = {
     "csv without ids": (
         "X.csv",
         lambda path: path.write_text("a,b\n1,2.5\n-3,4e5\n"),
-        features_without_ids,
+        lambda path: read_features(path, name_column=None),
     ),
     "answers csv": ("a.csv", lambda path: ANSWERS.to_csv(path, index=False), answers),
     "answers parquet": ("a.parquet", lambda path: ANSWERS.to_parquet(path), answers),

@@ -83,10 +83,6 @@ def by_kind(word, overlap=0.0, **more):
     return sitting(RandomQuestions(names, K, lambda: kind, kind, overlap, **more))
 
 
-def by_weights():
-    return with_shares(by_kind("asked", weights=lambda: np.array([1.0, 0.2, 0.1])))
-
-
 def mixed():
     kinds = Mixed.of(K)
     return sitting(RandomQuestions([str(item) for item in ITEMS], K, kinds, None, 0.3))
@@ -110,7 +106,9 @@ DRAWS = {
     "to evaluate, twice": lambda: tables(to_evaluate(40, "f1"), to_evaluate(N * K, "precision", 1)),
     "a sitting": lambda: by_kind("asked"),
     "a sitting with overlap": lambda: by_kind("asked", 0.3),
-    "a sitting by weights": by_weights,
+    "a sitting by weights": lambda: with_shares(
+        by_kind("asked", weights=lambda: np.array([1.0, 0.2, 0.1]))
+    ),
     "a sitting of forms": lambda: by_kind("ticked", 0.3),
     "a mixed sitting": mixed,
     **{
