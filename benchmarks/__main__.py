@@ -7,10 +7,7 @@ benchmarks as ``--minutes`` allow, by turn. ``claims`` says which claims hold, a
 older than the code that they measured.
 """
 
-from __future__ import annotations
-
 import argparse
-import re
 import sys
 import time
 from pathlib import Path
@@ -19,26 +16,21 @@ from typing import Any
 from benchmarks import _claims, _frame, _pages, _results
 from complabel.errors import ComplabelError
 
-WORDS = ("claims", "evidence", "list", "show")
-
 
 def measure(given: argparse.Namespace) -> int:
     """Measure one benchmark; return whether a figure has moved."""
     benchmark = _frame.Benchmark.of(given.name)
     only = {key: value.split(",") for key, value in (each.split("=", 1) for each in given.only)}
     units = benchmark.units(quick=given.quick, draws=given.draws, only=only)
-    how: dict[str, Any] = {"data": given.data, "jobs": given.jobs}
-    if not given.quick:
-        _frame.run(benchmark, units, **how)
-        return show(given.name)
-    return compared(benchmark, _frame.run(benchmark, units, store=False, **how))
+    rows = _frame.run(benchmark, units, data=given.data, jobs=given.jobs, store=not given.quick)
+    return compared(benchmark, rows) if given.quick else show(given.name)
 
 
 def compared(benchmark: _frame.Benchmark, rows: Any) -> int:
     """Print which figures moved; return whether one did."""
     stored = _results.read(benchmark.name)
     moved = _frame.moved(benchmark, rows, stored)
-    n_stored = len({_results.key_of(row) for row in rows} & {*map(_results.key_of, stored.rows)})
+    n_stored = len({*map(_results.key_of, rows)} & {*map(_results.key_of, stored.rows)})
     for line in moved:
         print(f"moved: {line}")
     print(f"{benchmark.name}: {len(rows)} rows, {n_stored} of them stored, {len(moved)} moved")
@@ -63,8 +55,8 @@ def evidence(given: argparse.Namespace) -> int:
     names, began, moved, n_done = _frame.names(), time.monotonic(), 0, 0
     failed: list[str] = []
     turn = given.turn if given.turn is not None else int(time.time() // 86_400)
-    for at in range(len(names)):
-        name = names[(turn + at) % len(names)]
+    for at in range(turn, turn + len(names)):
+        name = names[at % len(names)]
         if time.monotonic() - began > 60 * given.minutes:
             break
         try:
@@ -78,13 +70,12 @@ def evidence(given: argparse.Namespace) -> int:
             rows = _frame.run(benchmark, units, data=given.data, jobs=given.jobs, store=False)
         except _frame.MissingError as error:
             print(f"{name}: not measured, since {error}")
-            continue
         except Exception as error:  # the others are measured, too
             print(f"{name}: failed, {type(error).__name__}: {error}")
             failed.append(name)
-            continue
-        moved += compared(benchmark, rows)
-        n_done += 1
+        else:
+            moved += compared(benchmark, rows)
+            n_done += 1
     minutes = (time.monotonic() - began) / 60
     print(
         f"{n_done} of {len(names)} benchmarks in {minutes:.1f} minutes, from turn {turn};"
@@ -96,7 +87,7 @@ def evidence(given: argparse.Namespace) -> int:
 def main() -> int:
     """Do what the words say."""
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__.splitlines()[0])
-    parser.add_argument("name", help=f"a benchmark (list shows all), or {', '.join(WORDS)}")
+    parser.add_argument("name", help="a benchmark, or claims, evidence, list (of them), show")
     parser.add_argument("of", nargs="?", help="for show: a benchmark")
     parser.add_argument("--quick", action="store_true", help="few cells, compared, not stored")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of the data sets")
@@ -117,8 +108,6 @@ def main() -> int:
         for name in _frame.names():
             print(f"{name:28} {_frame.Benchmark.of(name).question}")
         return 0
-    if not re.fullmatch(r"\w+", given.name):
-        parser.error(f"no benchmark is named {given.name!r}")
     return measure(given)
 
 

@@ -1,7 +1,5 @@
 """Made data, and functions in processes of their own, for benchmarks of fits."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import resource
@@ -11,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse
@@ -37,14 +36,11 @@ def processor_seconds() -> float:
 
 def alone(function: Callable[..., Any], *, threads: int = 1, **given: Any) -> Any:
     """Call a function in a new process; return its figures, and ``peak_gb``, its peak memory."""
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, str(threads)))
-    try:
-        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-            return pool.submit(_called, function, given).result()
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
+    with (
+        patch.dict(os.environ, dict.fromkeys(_THREADS, str(threads))),
+        ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool,
+    ):
+        return pool.submit(_called, function, given).result()
 
 
 def _called(function: Callable[..., Any], given: dict[str, Any]) -> Any:
@@ -91,6 +87,21 @@ def draw_text(
     length = np.exp(np.log(70) + 0.5 * rng.standard_normal(n))
     counts = sparse.csr_array(rng.poisson(rate * length[:, None]))
     return sparse.csr_array(TfidfTransformer().fit_transform(counts)), Y
+
+
+def wide_rows(n: int) -> tuple[sparse.csr_array, np.ndarray]:
+    """Return 5,000 features, of which a random 5 % are not 0, and a named label of 15 for each row.
+
+    They are made in little more memory than they take: one column from each of 250 equal ranges.
+    """
+    rng = np.random.default_rng(0)
+    columns = rng.integers(20, size=(n, 250), dtype=np.int32) + np.arange(
+        0, 5000, 20, dtype=np.int32
+    )
+    starts = np.arange(0, columns.size + 1, 250, dtype=np.int32)
+    values = rng.random(columns.size, dtype=np.float32)
+    X = sparse.csr_array((values, columns.ravel(), starts), shape=(n, 5000))
+    return X, np.eye(15, dtype=np.uint8)[rng.integers(15, size=n)]
 
 
 def embeddings(n: int, d: int, k: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

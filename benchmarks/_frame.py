@@ -9,8 +9,6 @@ A benchmark is a file with a docstring (its first line is its question) and
   ``NEEDS`` (sets that need ``--data``), ``TIMES`` (figures that differ from machine to machine).
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import importlib.util
@@ -38,8 +36,7 @@ from benchmarks._results import CHECKOUT, Result, cell_of, changed, fingerprint,
 from complabel.errors import DatasetNotFoundError, InputError
 
 PARTS = CHECKOUT / ".benchmarks"  # rows of runs that have not ended
-CELL, DRAW = dict[str, Any], int
-HERE = Path(__file__).parent
+UNIT = tuple[dict[str, Any], int]  # a cell, and the number of a draw
 OF_A_BENCHMARK = re.compile(r"benchmarks\.(?!_frame|_results|_claims|__)\w+")
 
 
@@ -54,14 +51,14 @@ class Benchmark:
     name: str
     question: str
     measure: Callable[..., Any]
-    cells: list[CELL]
+    cells: list[dict[str, Any]]
     draws: int = 1
     quick: dict[str, Any] = field(default_factory=dict)
     needs: Sequence[str] = ()
     times: Sequence[str] = ()
 
     @classmethod
-    def of(cls, name: str) -> Benchmark:
+    def of(cls, name: str) -> "Benchmark":
         """Import a benchmark by its name."""
         if name not in names():
             raise InputError(f"no benchmark is named {name!r}; there are: {', '.join(names())}")
@@ -69,47 +66,35 @@ class Benchmark:
             module: Any = importlib.import_module(f"benchmarks.{name}")
         cells = module.CELLS
         if isinstance(cells, Mapping):
-            keys, values = cells.keys(), cells.values()
-            cells = [dict(zip(keys, each, strict=True)) for each in itertools.product(*values)]
-        given = {key: getattr(module, key.upper(), None) for key in ("quick", "needs", "times")}
-        return cls(
-            name,
-            (module.__doc__ or "").splitlines()[0],
-            module.measure,
-            list(cells),
-            getattr(module, "DRAWS", 1),
-            **{key: value for key, value in given.items() if value is not None},
-        )
+            product = itertools.product(*cells.values())
+            cells = [dict(zip(cells, each, strict=True)) for each in product]
+        optional = {"DRAWS": 1, "QUICK": {}, "NEEDS": (), "TIMES": ()}
+        given = [getattr(module, key, usual) for key, usual in optional.items()]
+        return cls(name, module.__doc__.splitlines()[0], module.measure, cells, *given)
 
     def units(
-        self,
-        *,
-        quick: bool = False,
-        draws: int | None = None,
-        only: Mapping[str, Any] | None = None,
-    ) -> list[tuple[CELL, DRAW]]:
+        self, *, quick: bool = False, draws: int | None = None, only: Mapping[str, Any] = {}
+    ) -> list[UNIT]:
         """Return the cells and draws to measure."""
         limits = {key: value for key, value in self.quick.items() if key != "draws"}
         draws = draws or (self.quick.get("draws", 1) if quick else self.draws)
         cells = [
             cell
             for cell in self.cells
-            if all(str(cell.get(key)) in value for key, value in (only or {}).items())
+            if all(str(cell.get(key)) in value for key, value in only.items())
             and (not quick or all(cell.get(key) in value for key, value in limits.items()))
         ]
         return [(cell, draw) for cell in cells for draw in range(draws)]
 
-    def needs_data(self, cell: CELL) -> bool:
+    def needs_data(self, cell: dict[str, Any]) -> bool:
         """Return whether a cell is about data that the project has not."""
         return any(value in self.needs for value in cell.values())
 
 
 def names() -> list[str]:
     """Return the names of all benchmarks."""
-    found = sorted(path for path in HERE.glob("*.py") if not path.name.startswith("_"))
-    return [
-        path.stem for path in found if "\ndef measure(*, draw" in path.read_text(encoding="utf-8")
-    ]
+    found = sorted(Path(__file__).parent.glob("[!_]*.py"))
+    return [each.stem for each in found if "\ndef measure(*, draw" in each.read_text("utf-8")]
 
 
 @contextlib.contextmanager
@@ -141,30 +126,9 @@ def need(*packages: str) -> None:
             raise MissingError(f"there is no package {each}")
 
 
-def one(measure: Callable[..., Any], cell: CELL, draw: int, data: Path | None) -> Any:
-    """Measure one unit with one thread; return its rows, its seconds, and the rooms that ran."""
-    from complabel._training import one_thread
-
-    began = time.process_time(), time.perf_counter()
-    with one_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with missing_is_named(data):
-            found = measure(draw=draw, data=data, **cell)
-    took = time.process_time() - began[0], time.perf_counter() - began[1]
-    several = [({}, found)] if isinstance(found, Mapping) else found
-    rows = [{**cell, **more, "draw": draw, "figures": short(of)} for more, of in several]
-    loaded = {each.split(".")[1] for each in sys.modules if each.startswith("complabel.")}
-    own = {
-        each
-        for each in sys.modules
-        if re.fullmatch(r"benchmarks\.(?!_frame|_results|_claims|__)\w+", each)
-    }
-    return rows, took, sorted(loaded | own)
-
-
 def run(
     benchmark: Benchmark,
-    units: Sequence[tuple[CELL, DRAW]],
+    units: Sequence[UNIT],
     *,
     data: Path | None = None,
     jobs: int = 1,
@@ -174,19 +138,15 @@ def run(
     """Measure units, each once also after an interruption; return their rows."""
     lacking = [cell for cell, _ in units if benchmark.needs_data(cell)] if data is None else []
     if lacking:
-        raise MissingError(
-            f"{benchmark.name}: {lacking[0]} needs --data DIR, a folder with this set"
-        )
+        raise MissingError(f"{benchmark.name}: {lacking[0]} needs --data DIR, which has this set")
     part = PARTS / f"{benchmark.name}.jsonl"
     done = read_part(part) if store else {}
     left = [each for each in units if unit_key(*each) not in done]
     if len(left) < len(units):
         show(f"{len(units) - len(left)} of {len(units)} were measured before; delete {part} if not")
     calls = (delayed(measured)(benchmark.measure, *each, data) for each in left)
-    began = time.perf_counter()
-    for n_done, (key, entry) in enumerate(
-        Parallel(n_jobs=jobs, return_as="generator_unordered")(calls), 1
-    ):
+    began, pool = time.perf_counter(), Parallel(n_jobs=jobs, return_as="generator_unordered")
+    for n_done, (key, entry) in enumerate(pool(calls), 1):
         done[key] = entry
         if store:
             PARTS.mkdir(exist_ok=True)
@@ -206,16 +166,28 @@ def run(
     return rows
 
 
-def measured(measure: Callable[..., Any], cell: CELL, draw: int, data: Path | None) -> Any:
-    """Measure a unit; return its key, and what is kept of it."""
+def measured(
+    measure: Callable[..., Any], cell: dict[str, Any], draw: int, data: Path | None
+) -> tuple[str, dict[str, Any]]:
+    """Measure a unit with one thread; return its key, its rows, seconds, and the code that ran."""
+    from complabel._training import one_thread
+
     if multiprocessing.get_start_method(allow_none=True) == "loky":  # in a worker of joblib
         multiprocessing.set_start_method("spawn", force=True)  # its children know no other
-    rows, took, rooms = one(measure, cell, draw, data)
-    code = {room: fingerprint(room) for room in rooms}
+    began = time.process_time(), time.perf_counter()
+    with one_thread(), warnings.catch_warnings(), missing_is_named(data):
+        warnings.simplefilter("ignore")
+        found = measure(draw=draw, data=data, **cell)
+    took = time.process_time() - began[0], time.perf_counter() - began[1]
+    several = [({}, found)] if isinstance(found, Mapping) else found
+    rows = [{**cell, **more, "draw": draw, "figures": short(of)} for more, of in several]
+    rooms = {each.split(".")[1] for each in sys.modules if each.startswith("complabel.")}
+    rooms |= {*filter(OF_A_BENCHMARK.fullmatch, sys.modules)}
+    code = {room: fingerprint(room) for room in sorted(rooms)}
     return unit_key(cell, draw), {"rows": rows, "took": took, "code": code}
 
 
-def unit_key(cell: CELL, draw: int) -> str:
+def unit_key(cell: dict[str, Any], draw: int) -> str:
     """Return the text by which a unit is known."""
     return " ".join([*(f"{key}={value}" for key, value in cell.items()), f"draw={draw}"])
 
@@ -234,23 +206,21 @@ def read_part(part: Path) -> dict[str, Any]:
 
 
 def about(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return how rows were measured."""
+    """Return how rows were measured; in the command, a folder of data is DIR."""
+    words = itertools.pairwise(["python", "-m", "benchmarks", *sys.argv[1:]])
+    command = ["python", *("DIR" if before == "--data" else word for before, word in words)]
+    packages = ("numpy", "scipy", "sklearn", "torch")
+    versions = {each: importlib.import_module(each).__version__ for each in packages}
     code = {room: was for entry in entries for room, was in entry["code"].items()}
     return {
-        "command": shlex.join(["python", "-m", "benchmarks", *hidden(sys.argv[1:])]),
+        "command": shlex.join(command),
         "commit": commit(),
         "date": date.today().isoformat(),
         "processor": processor(),
-        "versions": {"python": platform.python_version(), **versions()},
+        "versions": {"python": platform.python_version(), **versions},
         "seconds": round(sum(entry["took"][0] for entry in entries), 1),
         "code": dict(sorted(code.items())),
     }
-
-
-def hidden(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words of a command; a folder of data is DIR."""
-    for before, word in itertools.pairwise(["", *words]):
-        yield "DIR" if before == "--data" else word
 
 
 def commit() -> str:
@@ -273,12 +243,6 @@ def processor() -> str:
     return f"{name or platform.machine()}, {os.cpu_count()} cores"
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of the packages that compute."""
-    packages = ("numpy", "scipy", "sklearn", "torch")
-    return {each: importlib.import_module(each).__version__ for each in packages}
-
-
 def moved(
     benchmark: Benchmark, rows: Sequence[Mapping[str, Any]], stored: Result, least: float = 0.005
 ) -> list[str]:
@@ -287,22 +251,20 @@ def moved(
     The error is the standard error over draws where there are several, and at least ``least`` of
     the figure (or of 1); a time may be half or twice as long.
     """
-    was = {key_of(row): row["figures"] for row in stored.rows}
+    was, like = {key_of(row): row["figures"] for row in stored.rows}, {}
+    for row in stored.rows:
+        for name, value in row["figures"].items():
+            like.setdefault((key_of(row)[0], name), []).append(value)
     found = []
     for row in rows:
         old = was.get(key_of(row), {})
         for name in old.keys() & row["figures"].keys():
             new, before = float(row["figures"][name]), float(old[name])
+            draws = like[key_of(row)[0], name]
+            error = np.std(draws, ddof=1) / np.sqrt(len(draws)) if len(draws) > 1 else 0.0
+            differs = abs(new - before) > max(error, least * max(1.0, abs(before)))
             if name in benchmark.times:
                 differs = not before / 2 <= new <= before * 2
-            else:
-                alike = [
-                    each["figures"][name]
-                    for each in stored.rows
-                    if cell_of(each) == cell_of(row) and name in each["figures"]
-                ]
-                error = np.std(alike, ddof=1) / np.sqrt(len(alike)) if len(alike) > 1 else 0.0
-                differs = abs(new - before) > max(error, least * max(1.0, abs(before)))
             if differs:
                 found.append(f"{unit_key(cell_of(row), row['draw'])}: {name} {before:g} -> {new:g}")
     return found

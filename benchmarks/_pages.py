@@ -1,7 +1,5 @@
 """Tables of pages, from stored results: which rows and columns, and how figures are printed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -50,14 +48,13 @@ def markdown(
     shown = values.astype(object)
     best = getattr(values, bold)(axis=0 if rows else 1) if bold else None
     for column in values:
-        own = [formats[each] for each in formats if f"{column} ".startswith(f"{each} ")]
-        own = own or ([*formats.values()] if len(formats) == 1 else [])
+        alone = len(formats) == 1  # a column has the name of what varies
+        own = [of for each, of in formats.items() if alone or f"{column} ".startswith(f"{each} ")]
         how = next(filter(None, own), format_) or format_of(values[column])
         texts = ["–" if np.isnan(x) else printed(x, how) for x in values[column]]  # noqa: RUF001
-        marked = [False] * len(texts)
         if bold:
             marked = values[column] == (best[column] if rows else best)
-        texts = [f"**{x}**" if is_ else x for x, is_ in zip(texts, marked, strict=True)]
+            texts = [f"**{x}**" if is_ else x for x, is_ in zip(texts, marked, strict=True)]
         if errors is not None:
             more = [printed(x, how) for x in errors[column]]
             texts = [f"{x} ± {e}" if e != "nan" else x for x, e in zip(texts, more, strict=True)]
@@ -116,12 +113,10 @@ def arranged(
 
 def without_fixed(table: pd.DataFrame, whole: pd.DataFrame) -> pd.DataFrame:
     """Drop from the index what differs in the whole result, but not in these cells."""
-    for name in [*table.index.names]:
-        several = name and whole.index.get_level_values(name).nunique(dropna=False) > 1
-        if several and table.index.nlevels > 1:
-            alike = table.index.get_level_values(name).nunique(dropna=False) == 1
-            table = table.droplevel(name) if alike else table
-    return table
+    n_values = {name: len(whole.index.unique(name)) for name in whole.index.names if name}
+    fixed = [name for name, n in n_values.items() if n > 1 and name in table.index.names]
+    fixed = [name for name in fixed if len(table.index.unique(name)) == 1]
+    return table.droplevel(fixed[: table.index.nlevels - 1])
 
 
 def of_page(text: str, options: Mapping[str, str]) -> str:

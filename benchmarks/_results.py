@@ -12,16 +12,14 @@ means over draws), and a format. ``best`` and ``least`` compare figures within a
 ``cells`` and ``draws`` count. Without one of these, exactly one cell must be left.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json
-import operator
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from operator import eq, ge, gt, le, lt
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +32,8 @@ CHECKOUT = Path(__file__).parents[1]
 RESULTS = CHECKOUT / "docs" / "evidence" / "results"
 SPEC = re.compile(r"([\w-]+)(?:\[([^\]]*)\])?\.(.+?)(?::([^:]*))?")
 REDUCES = re.compile(r"(mean|min|max|sum|count|se)\((.*)\)")
-RELATIONS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt}
-RELATIONS |= {"<": operator.lt}
+RELATIONS = {">=": ge, "<=": le, "==": eq, ">": gt, "<": lt}
+SIGN, NUMBER = re.compile(r" (>=|<=|==|>|<) "), re.compile(r"-?[\d.]+")
 
 
 class NoFigureError(ValueError):
@@ -60,9 +58,7 @@ class Result:
 
     def chosen(self, where: str | None) -> pd.DataFrame:
         """Return the rows of the cells that ``where`` names ("set=scene,bias!=0")."""
-        unknown = [
-            part for part in re.findall(r"([\w-]+)!?=", where or "") if part not in self.factors()
-        ]
+        unknown = [each for each, *_ in conditions(where) if each not in self.factors()]
         if unknown:
             raise NoFigureError(f"{self.name} has no {unknown}; it has {self.factors()}")
         frame = self.frame()[[within(row, where) for row in self.rows]]
@@ -81,12 +77,11 @@ class Result:
 
     def add(self, run: dict[str, Any], rows: Iterable[dict[str, Any]]) -> None:
         """Take the rows of a run; they replace rows of the same cell and draw."""
-        rows = list(rows)
-        clash = {name for row in rows for name in cell_of(row).keys() & row["figures"].keys()}
+        new = {key_of(row): row for row in rows}
+        clash = {name for row in new.values() for name in {*cell_of(row)} & {*row["figures"]}}
         if clash:  # a table has one column of a name
             raise NoFigureError(f"{self.name}: {clash} vary and are figures, too; rename one")
-        new = {key_of(row): row for row in rows}
-        cells = {key[0] for key in new}
+        cells = {cell for cell, _ in new}
         # A cell that has lost or got a factor since is another cell; old ones go by hand.
         kept = [
             row
@@ -105,8 +100,8 @@ class Result:
             if rows:
                 lines.append(json.dumps({"run": run}))
             for row in rows:
-                plain = {key: value for key, value in row.items() if key != "run"}
-                lines.append(json.dumps({**plain, "figures": short(row["figures"])}))
+                told = {"draw": row["draw"], "figures": short(row["figures"])}
+                lines.append(json.dumps({**cell_of(row), **told}))
         RESULTS.mkdir(parents=True, exist_ok=True)
         write_text(RESULTS / f"{self.name}.jsonl", "\n".join(lines) + "\n")
         read.cache_clear()
@@ -160,27 +155,23 @@ def number(text: str) -> Any:
     if not result.rows:
         raise NoFigureError(f"{text!r}: no results of {name!r} are stored")
     rows, table = result.chosen(where), result.table(where)
-    if expression in ("cells", "draws"):
+    if expression == "cells":
+        return len(table)
+    if expression == "draws":
         told = [run["draws"] for run in result.runs if run.get("draws")]  # of transcribed means
-        draws = max([rows_of_cell(result, where), *told])
-        return len(table) if expression == "cells" else draws
+        return max([len({row["draw"] for row in result.rows if within(row, where)}), *told])
     reduces = REDUCES.fullmatch(expression)
     how, inner = reduces.groups() if reduces else ("one", expression)
+    if how in ("one", "se") and len(table) != 1:
+        raise NoFigureError(f"{text!r} names {len(table)} cells; name one, or say mean(...)")
     values = np.atleast_1d(evaluated(inner, rows if how == "se" else table, text))
-    if how == "one" and len(values) != 1:
-        raise NoFigureError(f"{text!r} names {len(values)} cells; name one, or say mean(...)")
-    if how == "se" and len(table) != 1:
-        raise NoFigureError(f"{text!r} names {len(table)} cells; an error is that of one")
     if how == "se":
-        return values.std(ddof=1) / np.sqrt(len(values))
-    if np.isnan(values).any():
-        raise NoFigureError(f"{text!r}: {np.isnan(values).sum()} of these cells lack this figure")
-    return {"one": np.sum, "count": np.sum}.get(how, getattr(np, how, np.sum))(values)
-
-
-def rows_of_cell(result: Result, where: str | None) -> int:
-    """Return how many draws the chosen rows have."""
-    return len({str(row["draw"]) for row in result.rows if within(row, where)})
+        value = values.std(ddof=1) / np.sqrt(len(values))
+    else:
+        value = getattr(np, "sum" if how in ("one", "count") else how)(values)
+    if np.isnan(value):
+        raise NoFigureError(f"{text!r}: a figure was not measured in one of these cells")
+    return value
 
 
 def evaluated(expression: str, table: pd.DataFrame, text: str) -> Any:
@@ -189,22 +180,15 @@ def evaluated(expression: str, table: pd.DataFrame, text: str) -> Any:
     for each in ast.walk(ast.parse(expression, mode="eval")):
         if isinstance(each, ast.Name) and each.id not in {*columns, "best", "least", "abs"}:
             raise NoFigureError(f"{text!r}: no figure {each.id!r}; there are {[*columns]}")
-    functions = {
-        "best": lambda *of: np.fmax.reduce(of),
-        "least": lambda *of: np.fmin.reduce(of),
-        "abs": np.abs,
-    }
+    functions = {"best": lambda *of: np.fmax.reduce(of), "least": lambda *of: np.fmin.reduce(of)}
     with np.errstate(divide="ignore", invalid="ignore"):  # a table shows no figure there
-        return eval(expression, {"__builtins__": {}}, functions | columns)
+        return eval(expression, {"__builtins__": {}}, functions | {"abs": np.abs} | columns)
 
 
 def figure(text: str) -> str:
     """Return the figure that a text names, as a page prints it."""
-    format_ = SPEC.fullmatch(text.strip())
     value = number(text)
-    if np.isnan(value):
-        raise NoFigureError(f"{text!r}: a figure was not measured in one of these cells")
-    return printed(value, format_.group(4) if format_ else None)
+    return printed(value, SPEC.fullmatch(text.strip()).group(4))
 
 
 def printed(value: Any, format_: str | None = None) -> str:
@@ -212,15 +196,13 @@ def printed(value: Any, format_: str | None = None) -> str:
     if format_ is None:
         whole = isinstance(value, (int, np.integer)) or (value == int(value) and abs(value) >= 2)
         format_ = ",.0f" if whole else ".3f"
-    return re.sub(r"^([+-]?)0\.(?=\d)", r"\1.", format(value, format_)) or "0"
+    return re.sub(r"^([+-]?)0\.(?=\d)", r"\1.", format(value, format_))
 
 
 def holds(relation: str) -> bool:
     """Return whether ``FIGURE >= NUMBER`` (or another relation) holds."""
-    left, sign, right = re.fullmatch(r"(.+?) (>=|<=|==|>|<) (.+)", relation).groups()
-    of = [
-        float(each) if re.fullmatch(r"-?[\d.]+", each) else number(each) for each in (left, right)
-    ]
+    left, sign, right = SIGN.split(relation)
+    of = [float(each) if NUMBER.fullmatch(each) else number(each) for each in (left, right)]
     return bool(RELATIONS[sign](*of))
 
 
@@ -252,9 +234,14 @@ def changed(run: Mapping[str, Any], source: Path = CHECKOUT / "src" / "complabel
     return [room for room, was in run.get("code", {}).items() if fingerprint(room, source) != was]
 
 
+def conditions(where: str | None) -> list[tuple[str, bool, list[str]]]:
+    """Return what ``where`` names: a factor, whether it must differ, and its values."""
+    found = re.findall(r"([\w-]+)(!?)=([^,]*)", where or "")
+    return [(name, differs != "", values.strip().split("|")) for name, differs, values in found]
+
+
 def within(row: Mapping[str, Any], where: str | None) -> bool:
     """Return whether a row is of the cells that ``where`` names."""
-    parts = [re.fullmatch(r"([\w-]+)(!?)=(.*)", each.strip()) for each in (where or "").split(",")]
     return all(
-        (text_of(row.get(part[1])) in part[3].split("|")) != bool(part[2]) for part in parts if part
+        (text_of(row.get(name)) in values) != differs for name, differs, values in conditions(where)
     )

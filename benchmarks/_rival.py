@@ -38,10 +38,11 @@ def rival(folder: Path, *, tuned: bool) -> object:
             "probabilities": probabilities.round(7).tolist(),
         }
 
-    def of_array(body: bytes) -> bytes:
+    @app.post("/predict-npy")
+    async def of_npy(request: Request) -> Response:
         file = io.BytesIO()
-        np.save(file, predict(np.load(io.BytesIO(body))).astype(np.float32))
-        return file.getvalue()
+        np.save(file, predict(np.load(io.BytesIO(await request.body()))).astype(np.float32))
+        return Response(file.getvalue(), media_type="application/x-npy")
 
     if not tuned:
         predict = pipeline.predict_proba
@@ -49,10 +50,6 @@ def rival(folder: Path, *, tuned: bool) -> object:
         @app.post("/predict")
         def of_rows(asked: Rows) -> Predictions:
             return Predictions(**found(predict(np.array(asked.rows))))
-
-        @app.post("/predict-npy")
-        async def of_npy(request: Request) -> Response:
-            return Response(of_array(await request.body()), media_type="application/x-npy")
 
         return app
 
@@ -70,10 +67,6 @@ def rival(folder: Path, *, tuned: bool) -> object:
     async def of_rows(request: Request) -> Response:
         rows = np.array(orjson.loads(await request.body())["rows"])
         return Response(orjson.dumps(found(predict(rows))), media_type="application/json")
-
-    @app.post("/predict-npy")
-    async def of_npy(request: Request) -> Response:
-        return Response(of_array(await request.body()), media_type="application/x-npy")
 
     return app
 

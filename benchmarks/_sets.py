@@ -1,7 +1,5 @@
 """Data sets, simulated machines and answers that several benchmarks share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -10,6 +8,7 @@ from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import maxabs_scale, scale
 
 from complabel.answers import Answers
 from complabel.datasets import make_digits, make_synthetic
@@ -19,42 +18,36 @@ Array: TypeAlias = Any
 _MORE = 1.15  # models say too many labels
 
 
+def dense(values: Any) -> Array:
+    """Return an array that may have been sparse."""
+    return values.toarray() if sparse.issparse(values) else np.asarray(values)
+
+
 def items_of(name: str, data: str) -> tuple[Any, Array]:
     """Return features and labels; digits have five labels of each digit's properties."""
     if name == "digits":
         from sklearn.datasets import load_digits
 
         X, y = load_digits(return_X_y=True)
-        of_digit = [
-            y % 2 == 1,
-            y < 5,
-            np.isin(y, (2, 3, 5, 7)),
-            np.isin(y, (0, 6, 8, 9)),
-            y % 3 == 0,
-        ]
-        return X / 16.0, np.stack(of_digit, axis=1).astype(np.uint8)
+        of_digit = [y % 2 == 1, y < 5, np.isin(y, (2, 3, 5, 7)), np.isin(y, (0, 6, 8, 9))]
+        return X / 16.0, np.stack([*of_digit, y % 3 == 0], axis=1).astype(np.uint8)
     name, _, n_labels = name.partition(":")
     loaded: Any = load_dataset(name, data_dir=data, preprocessed=int(n_labels or 15) <= 15)
-    X, Y = loaded.X, loaded.Y
-    Y = np.asarray(Y.toarray() if hasattr(Y, "toarray") else Y, dtype=np.uint8)
+    Y = dense(loaded.Y).astype(np.uint8)
     if n_labels:
         Y = Y[:, np.argsort(-Y.sum(axis=0), kind="stable")[: int(n_labels)]]
-    return X, Y
+    return loaded.X, Y
 
 
 def of_set(name: str, data_dir: str | None) -> tuple[Any, Any]:
     """Return features and labels of the items to which some label applies."""
     if name == "digits":
-        data = make_digits(3000)
-        X, Y = data.X, data.Y
+        made = make_digits(3000)
     elif name == "made":
-        data = make_synthetic(3000, n_features=40, n_labels=10, signal=3.0, random_state=0)
-        X, Y = data.X, data.Y
-    else:
-        X, Y = items_of(name, str(data_dir))
-    some = np.flatnonzero(np.asarray(Y).any(axis=1))
-    X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
-    return X[some], np.asarray(Y)[some].astype(np.uint8)
+        made = make_synthetic(3000, n_features=40, n_labels=10, signal=3.0, random_state=0)
+    X, Y = (made.X, made.Y) if name in ("digits", "made") else items_of(name, str(data_dir))
+    some = np.flatnonzero(Y.any(axis=1))
+    return (X.tocsr() if sparse.issparse(X) else X)[some], Y[some].astype(np.uint8)
 
 
 def machine_of(name: str, data: str, share: float, seed: int = 0) -> tuple[Array, Array, Array]:
@@ -76,8 +69,8 @@ def learned_from(
         p[:, several] = linear.fit(X[few], Y[few][:, several]).predict_proba(X[rest])
     else:
         trees = ExtraTreesClassifier(60, min_samples_leaf=2, n_jobs=2, random_state=seed)
-        dense = X.toarray() if hasattr(X, "toarray") else X
-        found = trees.fit(dense[few], Y[few][:, several]).predict_proba(dense[rest])
+        X = dense(X)
+        found = trees.fit(X[few], Y[few][:, several]).predict_proba(X[rest])
         p[:, several] = np.stack([each[:, 1] for each in found], axis=1)
     wanted = int(min(_MORE * Y[few].sum() / len(few) * len(rest), p.size - 1))
     cut = np.partition(p.ravel(), p.size - wanted)[p.size - wanted]
@@ -92,8 +85,7 @@ def model_of(name: str, data: str, seed: int = 0) -> tuple[Array, Array, Array]:
     which pairs look alike, so the mistakes depend on the item.
     """
     X, Y = items_of(name, data)
-    X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-    rng = np.random.default_rng([seed, 11])
+    X, rng = dense(X), np.random.default_rng([seed, 11])
     few = rng.permutation(len(Y))[: max(300, len(Y) // 5)]
     several = (Y[few].sum(axis=0) > 0) & (Y[few].sum(axis=0) < len(few))
     z = np.zeros(Y.shape)
@@ -119,15 +111,9 @@ def answers_to(Y: Array, items: Array, labels: Array, probability: Any = None) -
     """Return what a person says about these pairs who does not err."""
     asked = np.zeros((len(items), Y.shape[1]), dtype=np.uint8)
     asked[np.arange(len(items)), labels] = 1
-    yes = asked * Y[items]
-    return Answers.from_arrays(
-        relevant=yes,
-        absent=asked - yes,
-        question="asked",
-        item=items,
-        n_items=len(Y),
-        **({} if probability is None else {"probability": probability}),
-    )
+    said = {"relevant": asked * Y[items], "absent": asked * (1 - Y[items])}
+    drawn = {"question": "asked", "probability": probability}
+    return Answers.from_arrays(**said, **drawn, item=items, n_items=len(Y))
 
 
 def randomly(Y: Array, n: int, draw: int) -> Answers:
@@ -163,19 +149,6 @@ def in_few_columns(X: object, Z: object) -> tuple[object, object]:
     return vectors * np.sqrt(values), (Z @ X.T).toarray() @ (vectors / np.sqrt(values))
 
 
-def over_largest(X: Any) -> Any:
-    """Divide features by their largest value."""
-    largest = np.abs(X).max(axis=0)
-    largest = largest.toarray().ravel() if sparse.issparse(largest) else np.asarray(largest)
-    scale = 1 / np.where(largest > 0, largest, 1)
-    return X @ sparse.diags_array(scale) if sparse.issparse(X) else X * scale
-
-
-def standardized(X: Any) -> Any:
-    """Divide features by their standard deviations, after centring them if they are dense."""
-    if sparse.issparse(X):
-        dense = X.toarray()
-        scale = dense.std(axis=0)
-        return X @ sparse.diags_array(1 / np.where(scale > 0, scale, 1))
-    scale = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1)
+def scalings(X: Any) -> list[Any]:
+    """Return features by standard deviations, centred if they are dense, and by largest values."""
+    return [scale(X, with_mean=not sparse.issparse(X)), maxabs_scale(X)]

@@ -1,7 +1,5 @@
 """Tables of studies (plans that ``complabel study run`` takes) as rows of results."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,20 +7,11 @@ from typing import Any
 
 from benchmarks._frame import PARTS
 from complabel.experiments.reports import summarize_study
-from complabel.experiments.reports._asking import asked_points, tickings
-from complabel.experiments.studies import (
-    Plan,
-    Store,
-    StudyResults,
-    benchmark_plan,
-    read_plan,
-    run_study,
-)
+from complabel.experiments.reports._asking import tickings
+from complabel.experiments.studies import Plan, Store, benchmark_plan, read_plan, run_study
 from complabel.metrics import METRICS
 
-HERE = Path(__file__).parent
 RELEASED = ("*", "fpml:rank=1", "pml-lrs:fit_intercept=false")
-AMOUNTS = (0.25, 1, 4)  # yes/no answers for each item, at whose time ticking is compared
 LEAST_DEVIATION = 0.0005  # what the paper prints as .000
 
 
@@ -31,7 +20,7 @@ def plan_of(study: str) -> Plan:
     if study.startswith("released-"):
         draw: Any = {"labels": "released", "scheme": study.removeprefix("released-")}
         return benchmark_plan(["scene", "yeast"], RELEASED, draw=draw)
-    own = HERE / f"{study}.toml"
+    own = Path(__file__).parent / f"{study}.toml"
     return read_plan(own if own.exists() else study)
 
 
@@ -57,9 +46,9 @@ def seconds_of(*studies: str) -> list[str]:
 
 def rows_of(
     study: str, name: str, seed: int, data: Any, criteria: Sequence[str] = tuple(METRICS)
-) -> list[tuple[dict[str, Any], Any]]:
+) -> list[tuple[dict[str, str], Any]]:
     """Run a study on one data set, or what its store lacks; return its rows."""
-    part: dict[str, Any] = {"name": f"{study}-{name}", "datasets": [name], "seed": seed}
+    part = {"name": f"{study}-{name}", "datasets": [name], "seed": seed}
     plan = plan_of(study).model_copy(update=part)
     PARTS.mkdir(exist_ok=True)
     with Store(PARTS / "studies.sqlite") as store:
@@ -67,13 +56,13 @@ def rows_of(
         return rows(store.results(plan.name), criteria)
 
 
-def rows(results: StudyResults, criteria: Sequence[str]) -> list[tuple[dict[str, Any], Any]]:
+def rows(results: Any, criteria: Sequence[str]) -> list[tuple[dict[str, str], Any]]:
     """Return the figures of each way of asking and criterion.
 
     ``MLCL`` is a mean over folds, ``MLCL_sd`` their standard deviation, ``MLCL_off`` says by how
     many published deviations ours is better (+) or worse than ``MLCL_printed``, and ``MLCL_s`` are
-    seconds of a fold. If ways differ in how much is asked, there are also ``answers`` about a
-    training part with people's ``minutes``; ``break-even`` and ``ahead`` are those of reports.
+    seconds of a fold. ``break-even`` and ``ahead`` are those of reports, the latter in the time of
+    one yes or no for each item.
     """
     found: dict[tuple[str, str], dict[str, float]] = {}
     for record in results.records():
@@ -89,17 +78,12 @@ def rows(results: StudyResults, criteria: Sequence[str]) -> list[tuple[dict[str,
                 theirs, sign = printed[criterion], 2 * METRICS[criterion].higher_is_better - 1
                 away = (of["mean"] - theirs.mean) / max(theirs.std, LEAST_DEVIATION)
                 figures |= {f"{row}_printed": theirs.mean, f"{row}_off": sign * away}
-    summary = summarize_study(results)
-    for each in asked_points(summary).itertuples():
-        found[each.draw, "asked"] = {"answers": each.answers, "minutes": each.minutes}
-    for each in tickings(summary):
-        times, bound = each.break_even
-        even = found.setdefault((each.question, "break-even"), {})
-        even |= {named(each.row): times, f"{named(each.row)}_is_bound": int(bool(bound))}
-        amounts = [amount for amount, _ in each.asked]
+    for each in tickings(summarize_study(results)):
+        row = named(each.row)
+        found.setdefault((each.question, "break-even"), {})[row] = each.break_even[0]
+        at = [amount for amount, _ in each.asked].index(1)
         for ratio, gains in each.ahead[:-1]:  # the last is that of the plan's seconds
-            for amount, gain in zip(amounts, gains, strict=True):
-                if gain is not None and amount in AMOUNTS:
-                    way = f"{each.question} in {ratio:g} at {amount:g} each"
-                    found.setdefault((way, "ahead"), {})[named(each.row)] = gain
+            if gains[at] is not None:
+                way = f"{each.question} in {ratio:g} at 1 each"
+                found.setdefault((way, "ahead"), {})[row] = gains[at]
     return [({"way": way, "criterion": of}, figures) for (way, of), figures in found.items()]

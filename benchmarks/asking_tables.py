@@ -5,8 +5,6 @@ Studies: ``how-to-ask`` (one thing changed at a time), ``time`` (yes or no besid
 Only average precision is kept; ``complabel study report`` has the other criteria.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from benchmarks._studies import cells_of, rows_of, seconds_of

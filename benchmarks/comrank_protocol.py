@@ -7,13 +7,11 @@ of the first training rows rank lowest. ``released/NAME.csv`` has the columns ro
 uniform and biased.
 """
 
-from __future__ import annotations
-
-import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.model_selection import KFold
 
 from complabel.answers import indicator_from_indices
@@ -22,14 +20,8 @@ from complabel.methods import make_classifier
 from complabel.metrics import average_precision, complementary_ranking_error
 
 RATES = (1e-3, 1e-2, 1e-1)
-PROTOCOL: dict[str, Any] = {
-    "optimizer": "sgd",
-    "momentum": 0.9,
-    "weight_decay": 1e-3,
-    "milestones": (100, 150),
-    "epochs": 200,
-    "batch_size": 256,
-}
+PROTOCOL = {"optimizer": "sgd", "momentum": 0.9, "weight_decay": 1e-3, "milestones": (100, 150)}
+PROTOCOL |= {"epochs": 200, "batch_size": 256}
 PRINTED = {
     ("comrank", "scene"): (0.780, 0.751),
     ("comrank", "yeast"): (0.715, 0.717),
@@ -46,11 +38,9 @@ QUICK = {"set": ("yeast",), "labels": ("uniform",), "method": ("gdf",)}
 def in_released_order(name: str, labels: str, data: Any) -> tuple[Any, Any, Any]:
     """Return features, complementary and true labels."""
     found = load_dataset(name, data_dir=data)
-    with (Path(data) / "released" / f"{name}.csv").open(newline="") as file:
-        rows = sorted(csv.DictReader(file), key=lambda row: int(row["released_row"]))
-    order = [int(row["row"]) for row in rows]
-    named = np.array([int(row[labels]) for row in rows])
-    return found.X[order], indicator_from_indices(named, found.n_labels), found.Y[order]
+    rows = pd.read_csv(Path(data, "released", f"{name}.csv")).sort_values("released_row")
+    named = indicator_from_indices(rows[labels].to_numpy(), found.n_labels)
+    return found.X[rows["row"]], named, found.Y[rows["row"]]
 
 
 def label_free_error(method: str, rate: float, X: Any, y: Any) -> float:
@@ -66,14 +56,13 @@ def measure(*, draw: int, data: Any, **cell: str) -> dict[str, float]:
     """Return the average precision after the last epoch, and the chosen rate."""
     method, (X, y, Y) = cell["method"], in_released_order(cell["set"], cell["labels"], data)
     size, rows = len(X) // 10, np.arange(len(X))
-    blocks = [rows[fold * size : (fold + 1) * size] for fold in range(10)]
+    blocks = np.split(rows[: 10 * size], 10)
     others = [np.setdiff1d(rows, block) for block in blocks]
     rate = min(RATES, key=lambda rate: label_free_error(method, rate, X[others[0]], y[others[0]]))
     found = []
     for at, (train, test) in enumerate(zip(others, blocks, strict=True)):
-        how = {**PROTOCOL, "learning_rate": rate, "random_state": at}
-        classifier = make_classifier(method, **how).fit(X[train], y[train])
-        found.append(average_precision(Y[test], classifier.predict_proba(X[test])))
+        classifier = make_classifier(method, learning_rate=rate, random_state=at, **PROTOCOL)
+        scores = classifier.fit(X[train], y[train]).predict_proba(X[test])
+        found.append(average_precision(Y[test], scores))
     printed = PRINTED[method, cell["set"]][SCHEMES.index(cell["labels"])]
-    spread = np.std(found, ddof=1)
-    return {"precision": np.mean(found), "precision_sd": spread, "printed": printed, "rate": rate}
+    return {"precision": np.mean(found), "printed": printed, "rate": rate}

@@ -10,8 +10,6 @@ items, one with the label and one without, the right one is first in 85 of 100 c
 of items nobody was asked about. The rule was chosen on other draws, of digits and made labels.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,7 @@ from complabel.datasets import make_synthetic
 from complabel.live._learner import Refits
 from complabel.methods import SelectionLikelihoodClassifier, held_out_score
 from complabel.simulate import draw_answers
-from complabel.trust import FeaturesTell, features_tell
+from complabel.trust import features_tell
 
 ROWS = [
     *(("digits", 5, 300, "asked"), ("made", 5, 300, "asked"), ("cells", 5, 300, "asked")),
@@ -57,15 +55,14 @@ def features_of(name: str, rng: np.random.Generator, n_known: int) -> tuple[Any,
     return rng.normal(size=(6500, 40)), np.zeros((6500, n_known))
 
 
-def drawn(cell: dict[str, Any], known: int, seed: int) -> tuple[FeaturesTell, list[float]]:
-    """Return what is told, and how well the model of all answers orders items by true labels."""
+def drawn(cell: dict[str, Any], known: int, seed: int) -> tuple[list[bool | None], list[float]]:
+    """Return what is told of each label, and how well a model of all answers orders items by it."""
     rng = np.random.default_rng(seed)
     X, Y = features_of(cell["of"], rng, known)
     n_hopeless = cell["labels"] - known
     hopeless = rng.random((len(X), n_hopeless)) < rng.choice(RATES, n_hopeless)
     Y = np.hstack([Y, hopeless]).astype(np.uint8)
-    order = rng.permutation(len(X))
-    asked, others = order[: cell["answers"]], order[cell["answers"] :]
+    asked, others = np.split(rng.permutation(len(X)), [cell["answers"]])
     question, _, in_fit = cell["question"].partition(" ")
     answers = draw_answers(Y[asked], question=question, random_state=seed)
     if in_fit or question == "named":
@@ -76,31 +73,24 @@ def drawn(cell: dict[str, Any], known: int, seed: int) -> tuple[FeaturesTell, li
     else:
         refits = Refits(X[asked], seed=seed)
         refits.update(answers, np.full(answers.n_answers, 3.0))
-        model, everything = refits.model, np.arange(len(asked))
-        logits = refits._logits(refits._points[-1], everything, Y.shape[1])
+        model = refits.model
+        logits = refits._logits(refits._points[-1], np.arange(len(asked)), Y.shape[1])
         told = features_tell(answers, 1 / (1 + np.exp(-logits)), folds=refits._fold)
     p = model.predict_proba(X[others])
-    both = (Y[others].mean(axis=0) > 0) & (Y[others].mean(axis=0) < 1)
-    truth = [roc_auc_score(Y[others, k], p[:, k]) if both[k] else 0.5 for k in range(len(both))]
-    return told, truth
+    columns = zip(Y[others].T, p.T, strict=True)
+    truth = [roc_auc_score(y, of) if np.ptp(y) else 0.5 for y, of in columns]
+    return [each.told for each in told.labels.values()], truth
 
 
 def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, int]:
     """Return how many labels there are of each kind, and how many are named."""
-    del data
     known = 0 if cell["of"] == "noise" else {5: 3, 10: 5}[cell["labels"]]
     states: dict[str, list[bool | None]] = {"hopeless": [], "known": [], "well": []}
-    advised = 0
     for each in range(N_DRAWS * draw, N_DRAWS * (draw + 1)):
         told, truth = drawn(cell, known, SEEDS + each)
-        advised += told.needs_features
-        for k, label in enumerate(told.labels.values()):
-            states["known" if k < known else "hopeless"].append(label.told)
-            if k < known and truth[k] >= WELL:
-                states["well"].append(label.told)
-    counts = {}
-    for kind, of in states.items():
-        counts[kind] = len(of)
-        for name, state in (("named", False), ("too_few", None), ("told", True)):
-            counts[f"{kind}_{name}"] = sum(each is state for each in of)
-    return counts | {"advised": advised}
+        states["known"] += told[:known]
+        states["hopeless"] += told[known:]
+        states["well"] += [told[k] for k in range(known) if truth[k] >= WELL]
+    counts = {kind: len(of) for kind, of in states.items()}
+    counts |= {f"{kind}_named": of.count(False) for kind, of in states.items()}
+    return counts | {"hopeless_too_few": states["hopeless"].count(None)}

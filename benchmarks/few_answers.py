@@ -8,19 +8,19 @@ rotated to as many columns as rows. Hashed words are drawn from topics, 16,384 c
 are normal; "wordllama" are features of such texts (``pip install wordllama``).
 """
 
-from __future__ import annotations
-
 import json
-import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse, special
 
+from benchmarks._fits import timed
 from benchmarks._frame import need
 from complabel.answers import Answers
+from complabel.features import text_features
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.methods.selection import _features
 from complabel.metrics import average_precision
@@ -57,8 +57,6 @@ def embedded(n: int, rng: np.random.Generator) -> tuple[Any, Any]:
     need("wordllama")
     import wordllama
 
-    from complabel.features import text_features
-
     file = next(Path(wordllama.__file__).parent.rglob("*tokenizer_config.json"))
     pieces = json.loads(file.read_text("utf-8"))["model"]["vocab"]
     starts = [piece[1:] for piece in pieces if piece[0] == "\u2581" and len(piece) > 3]
@@ -79,34 +77,23 @@ def dense(n: int, rng: np.random.Generator, columns: int) -> tuple[Any, Any]:
     return X, (rng.random((n, LABELS)) < special.expit(X @ weights - 2)).astype(np.uint8)
 
 
-def timed(do: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the processor seconds, and what was found."""
-    start = time.process_time()
-    found = do()
-    return time.process_time() - start, found
-
-
 def measure(*, draw: int, data: Any, features: str, answers: int, columns: str) -> dict[str, float]:
     """Return seconds of each task, and the average precision on other items."""
     n, rng = answers, np.random.default_rng(0)
-    makers: Any = {"hashed words": hashed_words, "wordllama": embedded}
-    count = features.split()[0]
-    size = n + MORE + TEST
-    X, Y = makers[features](size, rng) if features in makers else dense(size, rng, int(count))
+    made: Any = {"hashed words": hashed_words, "wordllama": embedded}
+    made = made.get(features) or partial(dense, columns=int(features.split()[0]))
+    X, Y = made(n + MORE + TEST, rng)
     said, again = (draw_answers(Y[:n], question="asked", random_state=at) for at in (1, 2))
     more = draw_answers(Y[: n + MORE], question="asked", random_state=1)
-    now = _features._MOST_ROTATED
-    _features._MOST_ROTATED = 0 if columns == "kept" else now
-    try:
+    most = 0 if columns == "kept" else _features._MOST_ROTATED
+    with patch.object(_features, "_MOST_ROTATED", most):
         model = SelectionLikelihoodClassifier(random_state=0)
-        found = {"fit": timed(lambda: model.fit(X[:n], said))[0]}
+        found = {"fit": timed(lambda: model.fit(X[:n], said))[2]}
         if n < 10_000:
             both = Answers.concatenate([said, again])
-            found["consensus"] = timed(lambda: find_consensus(X[:n], both, random_state=0))[0]
+            found["consensus"] = timed(lambda: find_consensus(X[:n], both, random_state=0))[2]
         warm = SelectionLikelihoodClassifier(warm_start=True, random_state=0)
-        found["first"] = timed(lambda: warm.fit(X[:n], said))[0]
-        found["later"] = timed(lambda: warm.fit(X[: n + MORE], more))[0]
-    finally:
-        _features._MOST_ROTATED = now
+        found["first"] = timed(lambda: warm.fit(X[:n], said))[2]
+        found["later"] = timed(lambda: warm.fit(X[: n + MORE], more))[2]
     p = model.predict_proba(X[-TEST:])
-    return {**found, "precision": float(average_precision(Y[-TEST:], p))}
+    return {**found, "precision": average_precision(Y[-TEST:], p)}

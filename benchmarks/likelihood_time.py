@@ -4,8 +4,6 @@ The likelihood and its gradient of 200 items: a named label that does not apply,
 and a list of tags, with propensities and without.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -4,8 +4,6 @@ The study ``supervision.toml`` has it as a row. It says whether ``supervised`` l
 true labels as a tuned model of another library does.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,15 +4,14 @@ Starts have the rates of the paper: "random" is the paper's start, "prior" begin
 Rates are "auto", which ``fit`` chooses by held-out complementary labels, and the paper's three.
 Labels are uniform; each draw has folds of its own. Figures are average precision on test rows
 ("worst" of a fold), the share of fits with a dead label (mean score below .01), the loss without
-weight decay, the log-likelihood of held-out complementary labels, and the rate. A draw of
-"simulated" are two problems, which differ in size, labels, signal and scale.
+weight decay, and the log-likelihood of held-out complementary labels. A draw of "simulated" are two
+problems, which differ in size, labels, signal and scale.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from scipy.special import expit
 from sklearn.model_selection import KFold
@@ -25,16 +24,14 @@ from complabel.methods import MLCLClassifier
 from complabel.metrics import average_precision
 from complabel.simulate import draw_complementary
 
-STARTS = (("scene", 10), ("scene", 3), ("yeast", 10), ("corel5k", 10))
-SETS = ("scene", "yeast", "digits", "simulated")
+OF_STARTS = [("scene", 10), ("scene", 3), ("yeast", 10), ("corel5k", 10)]
+OF_RATES = [(name, 3) for name in ("scene", "yeast", "digits", "simulated")]
+RATES = [f"rate {rate}" for rate in ("auto", 0.1, 0.01, 0.001)]
 CELLS = [
-    {"set": name, "folds": folds, "setting": start}
-    for name, folds in STARTS
-    for start in ("random", "prior")
-] + [
-    {"set": name, "folds": 3, "setting": f"rate {rate}"}
-    for name in SETS
-    for rate in ("auto", 0.1, 0.01, 0.001)
+    {"set": name, "folds": folds, "setting": setting}
+    for sets, settings in ((OF_STARTS, ("random", "prior")), (OF_RATES, RATES))
+    for name, folds in sets
+    for setting in settings
 ]
 DRAWS, NEEDS = 5, ("scene", "yeast", "corel5k")
 QUICK = {"set": ("simulated",), "setting": ("rate auto", "rate 0.1")}
@@ -75,16 +72,12 @@ def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
             model.fit(X[train], labels[train])
             scores = torch.from_numpy(model.decision_function(X[train]))
             loss = MLCLLoss(torch.from_numpy(model.transition_), beta=model.beta)
-            found.append(
-                (
-                    average_precision(Y[test], model.decision_function(X[test])),
-                    expit(scores.numpy()).mean(axis=0).min() < DEAD,
-                    float(loss(scores, torch.from_numpy(labels[train].astype(float)))),
-                    model.score(X[test], labels[test]),
-                    model.learning_rate_,
-                )
-            )
-    table = np.array(found, dtype=float)
-    names = ("precision", "dead", "loss", "held_out", "rate")
-    figures = dict(zip(names, table.mean(axis=0), strict=True))
-    return {**figures, "worst": table[:, 0].min()}
+            told = {
+                "precision": average_precision(Y[test], model.decision_function(X[test])),
+                "dead": expit(scores.numpy()).mean(axis=0).min() < DEAD,
+                "loss": loss(scores, torch.from_numpy(labels[train].astype(float))).item(),
+                "held_out": model.score(X[test], labels[test]),
+            }
+            found.append(told)
+    table = pd.DataFrame(found)
+    return {**table.mean(), "worst": table["precision"].min()}

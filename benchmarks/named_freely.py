@@ -14,14 +14,13 @@ tweets without their hashtags and mentions, which are the labels; five lines of 
 transcript, and who says them; and newsgroups, with the group and its first part as labels.
 """
 
-from __future__ import annotations
-
 import csv
 import itertools
 import json
 import re
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from sklearn.datasets import make_multilabel_classification
@@ -149,23 +148,23 @@ def tuned(X: Any, answers: Any, seed: int) -> dict[str, Any]:
 def measure(*, draw: int, data: Any, of: str, question: str) -> dict[str, float]:
     """Return the average precision of each method, and the seconds of a fit."""
     X, Y, n = items_of(of, data, draw)
-    few = of in FEW
-    answers = draw_answers(Y[:n], question=question, random_state=draw if few else 100 + draw)
-    found, averaged = {}, _search._AVERAGED
-    for name, penalties in (("", averaged), ("_likeliest", ())):
-        _search._AVERAGED = penalties
-        model: Any = SelectionLikelihoodClassifier(random_state=draw)
-        found[f"seconds{name}"] = timed(lambda m=model: m.fit(X[:n], answers))[2]
-        found[name[1:] or "fit"] = average_precision(Y[n:], model.predict_proba(X[n:]))
-        _search._AVERAGED = averaged
-    rivals = {each: (each, {}) for each in _RIVALS}
-    if of in {*SIMULATED, *REAL}:
-        rivals["tuned"] = ("comrank", tuned(X[:n], answers, draw))
-    for name, (method, settings) in rivals.items():
-        model = make_classifier(method, **settings)
+    seed = draw if of in FEW else 100 + draw
+    answers, found = draw_answers(Y[:n], question=question, random_state=seed), {}
+
+    def measured(name: str, model: Any) -> float:
+        """Fit a model; return the seconds."""
         if "random_state" in model.get_params():
             model.set_params(random_state=draw)
-        model.fit(X[:n], answers)
+        _, _, seconds = timed(lambda: model.fit(X[:n], answers))
         found[name] = average_precision(Y[n:], model.predict_proba(X[n:]))
+        return seconds
+
+    found["seconds"] = measured("fit", SelectionLikelihoodClassifier())
+    with patch.object(_search, "_AVERAGED", ()):
+        found["seconds_likeliest"] = measured("likeliest", SelectionLikelihoodClassifier())
+    for each in _RIVALS:
+        measured(each, make_classifier(each))
+    if of in {*SIMULATED, *REAL}:
+        measured("tuned", make_classifier("comrank", **tuned(X[:n], answers, draw)))
     constant = np.tile(Y[:n].mean(axis=0), (len(Y) - n, 1))
     return {**found, "constant": average_precision(Y[n:], constant)}

@@ -4,8 +4,7 @@ One answer about each of 2,000 pictures; average precision on 500 others, which 
 the same kind. Seconds are processor time of a fit on one thread.
 """
 
-from __future__ import annotations
-
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,8 +38,8 @@ def network(shape: Any, n_labels: int, width: int = 16) -> nn.Module:
     )
 
 
-def by_loop(pictures: Any, answers: Any, seed: int, cardinality: Any, epochs: int) -> nn.Module:
-    """Train the network in a plain loop."""
+def by_loop(pictures: Any, answers: Any, seed: int, cardinality: Any, epochs: int) -> Any:
+    """Train the network in a plain loop; return what predicts with it."""
     torch.manual_seed(seed)
     likelihood = AnswersLikelihood(answers, dtype=torch.float32)
     images = torch.from_numpy(pictures)
@@ -51,42 +50,39 @@ def by_loop(pictures: Any, answers: Any, seed: int, cardinality: Any, epochs: in
         for batch, rows in DataLoader(rows_of, batch_size=64, shuffle=True):
             logits = model(batch)
             loss = -likelihood.batch(rows).log_likelihood(logits).mean()
-            if cardinality is not None:
-                loss += (torch.sigmoid(logits).sum(dim=1) - cardinality).square().mean()
+            loss += (torch.sigmoid(logits).sum(dim=1) - cardinality).square().mean()
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-    return model.eval()
+    model.eval()
+    return lambda X: model(torch.from_numpy(X)).detach().numpy()
 
 
 def measure(*, draw: int, data: Any, question: str, epochs: int) -> Any:
     """Return average precision and seconds of each learner."""
     digits, found = make_digits(2500), []
     pictures = digits.X.astype(np.float32).reshape(-1, 1, 16, 16)
-    answers = draw_answers(digits.Y, question=question, random_state=draw)
     order = np.random.default_rng(draw).permutation(np.unique(digits.groups))
     test = np.isin(digits.groups, order[:2])
+    answers = draw_answers(digits.Y, question=question, random_state=draw)[~test]
     settings: Any = {"network": network, "learning_rate": RATE, "epochs": epochs, "batch_size": 64}
+    settings["random_state"] = draw
 
-    def told(name: str, scores: Any, seconds: float) -> None:
-        precision = float(average_precision(digits.Y[test], scores))
+    def learns(name: str, learn: Any, X: Any, y: Any = answers) -> None:
+        """Learn from the answers to X; measure on other items."""
+        predict, _, seconds = timed(lambda: learn(X[~test], y))
+        precision = average_precision(digits.Y[test], predict(X[test]))
         found.append(({"learner": name}, {"precision": precision, "seconds": seconds}))
 
     kernel = SelectionLikelihoodClassifier(random_state=draw)
-    seconds = timed(lambda: kernel.fit(digits.X[~test], answers[~test]))[2]
-    told("kernel", kernel.predict_proba(digits.X[test]), seconds)
-    expected = kernel.cardinality_
-    model = NetworkLikelihoodClassifier(**settings, random_state=draw, cardinality=expected)
-    seconds = timed(lambda: model.fit(pictures[~test], answers[~test]))[2]
-    told("network", model.predict_proba(pictures[test]), seconds)
-    loop, _, seconds = timed(
-        lambda: by_loop(pictures[~test], answers[~test], draw, expected, epochs)
-    )
-    with torch.no_grad():
-        told("plain loop", loop(torch.from_numpy(pictures[test])).numpy(), seconds)
+    learns("kernel", lambda X, y: kernel.fit(X, y).predict_proba, digits.X)
+    told = {"cardinality": kernel.cardinality_}
+    model = NetworkLikelihoodClassifier(**settings, **told)
+    learns("network", lambda X, y: model.fit(X, y).predict_proba, pictures)
+    learns("plain loop", partial(by_loop, seed=draw, epochs=epochs, **told), pictures)
     if question == "asked":
-        known = NetworkLikelihoodClassifier(**settings, random_state=draw)
+        known = NetworkLikelihoodClassifier(**settings)
         every = draw_answers(digits.Y[~test], question="ticked")
-        seconds = timed(lambda: known.fit(pictures[~test], every))[2]
-        told("network all true labels", known.predict_proba(pictures[test]), seconds)
+        name = "network all true labels"
+        learns(name, lambda X, y: known.fit(X, y).predict_proba, pictures, every)
     return found

@@ -8,16 +8,14 @@ differ, how many of these are further than 1e-6 from the cut (``beyond``), and r
 onnxruntime and of ``predict``, on one thread: the best of three.
 """
 
-from __future__ import annotations
-
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks._fits import timed
 from complabel.experiments.methods import GDFClassifier
 from complabel.methods import SelectionLikelihoodClassifier, save_onnx
 from complabel.simulate import draw_answers
@@ -51,17 +49,12 @@ def made(name: str) -> Any:
 
 def best_of_three(run: Callable[[], Any]) -> tuple[Any, float]:
     """Return a result and the least seconds it took."""
-    seconds = []
-    for _ in range(3):
-        start = time.perf_counter()
-        found = run()
-        seconds.append(time.perf_counter() - start)
-    return found, min(seconds)
+    found, seconds, _ = zip(*(timed(run) for _ in range(3)), strict=True)
+    return found[0], min(seconds)
 
 
 def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
     """Return how far both are apart, and rows a second."""
-    del data
     import onnxruntime
 
     rng = np.random.default_rng(draw)
@@ -81,11 +74,11 @@ def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
     (found, shown), of_onnx = best_of_three(
         lambda: session.run(["probabilities", "labels"], {"features": rows})
     )
-    differ = shown != labels
+    differ, sure = shown != labels, np.abs(p - classifier.cut) > 1e-6
     return {
         "largest": 1e8 * float(np.abs(found - p).max()),
         "differ": int(differ.sum()),
-        "beyond": int((differ & (np.abs(p - classifier.cut) > 1e-6)).sum()),
+        "beyond": int((differ & sure).sum()),
         "onnx": N_ROWS / of_onnx,
         "predict": N_ROWS / of_predict,
     }

@@ -5,8 +5,6 @@ Studies: ``table2`` to ``table6``, ``comrank`` (methods of newer papers), ``rele
 are those of the paper that the folder has; ``released/NAME.csv`` beside them has the labels.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from benchmarks._studies import cells_of, rows_of, seconds_of

@@ -1,13 +1,10 @@
 """MLCL as one would write it in an afternoon: Dataset, DataLoader, autograd. The alternative."""
 
-from __future__ import annotations
-
-import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
 
 
-class TensorRows(Dataset):
+class Rows(Dataset):
     """Features and complementary labels as tensors, one instance at a time."""
 
     def __init__(self, X, complementary):
@@ -19,13 +16,6 @@ class TensorRows(Dataset):
 
     def __getitem__(self, index):
         return self.X[index], self.complementary[index]
-
-
-class ArrayRows(TensorRows):
-    """The same on the NumPy arrays one has, left to the loader to turn into tensors."""
-
-    def __init__(self, X, complementary):
-        self.X, self.complementary = X.astype(np.float32), complementary.astype(np.float32)
 
 
 def fit(rows: Dataset, *, learning_rate: float, epochs: int, batch_size: int = 256):
@@ -49,10 +39,9 @@ def fit(rows: Dataset, *, learning_rate: float, epochs: int, batch_size: int = 2
         return torch.nn.functional.cross_entropy(logits, ybar.argmax(dim=1))
 
     first = train(step_one_loss)
-    X = torch.as_tensor(np.asarray(rows.X))
-    candidates = 1 - torch.as_tensor(np.asarray(rows.complementary))
+    candidates = 1 - rows.complementary
     with torch.no_grad():
-        predicted = torch.softmax(first(X), dim=1)
+        predicted = torch.softmax(first(rows.X), dim=1)
         S = (candidates.T @ predicted) / candidates.sum(dim=0)[:, None]
         S.fill_diagonal_(0)
         C = (candidates.T @ candidates) / candidates.sum(dim=0)[:, None]

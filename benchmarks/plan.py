@@ -8,8 +8,6 @@ are classifiers of 10 % of the items. Figures are medians of three draws, how ma
 three are within a quarter of what it takes in all ("right"), and how many of their intervals hold.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -49,7 +47,7 @@ def sitting(Y: Array, machine: Array, within: float, draw: int, kind: str) -> tu
         if n in first:
             (goal,) = plan_answers(answers, machine, within=within).goals
             left = goal.forms if kind == "ticked" else goal.questions
-            forecasts.append(tuple(n + each for each in left))
+            forecasts.append([n + each for each in left])
         intervals = audit_machine(answers, machine).frequencies.intervals
         half = float((intervals[:, 1] - intervals[:, 0]).max() / 2)
         if half <= within and n >= first[1]:

@@ -6,8 +6,6 @@ precision, from .1 to 4, less the ASKED ones; so 4 means "4 or more". It is how 
 as a yes or no naming may take.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -40,9 +38,10 @@ def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
 
     yes_no = [reached(judged(Y[of], share, draw)) for share in YES_NO]
     rising, found = np.maximum.accumulate(yes_no), {"yes_no": yes_no[YES_NO.index(1.0)]}
-    for name, bias, more in (("named", 0.0, 0), ("biased", 1.0, 0), ("asked", 1.0, ASKED)):
-        parts = [named(Y[of], bias, draw), *([asked(Y[of], draw)] if more else [])]
-        found[name] = reached(parts)
+    fair, biased = (named(Y[of], bias, draw) for bias in (0.0, 1.0))
+    ways = {"named": [fair], "biased": [biased], "asked": [biased, asked(Y[of], draw)]}
+    for name, parts in ways.items():
+        found[name], more = reached(parts), ASKED * (len(parts) - 1)
         worth = np.exp(np.interp(found[name], rising, np.log(YES_NO)))
-        found[f"worth_{name}"] = float(worth) - more / len(of)
+        found[f"worth_{name}"] = worth - more / len(of)
     return found

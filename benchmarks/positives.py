@@ -10,14 +10,12 @@ on the items of the test, which nobody knows. Figures are average precision on t
 how many labels per item the fit expects.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks._sets import of_set, over_largest, standardized
+from benchmarks._sets import of_set, scalings
 from complabel.answers import Answers
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
@@ -31,12 +29,13 @@ MANY, FEWER = 100, PENALTIES[1:5]  # labels, and penalties with more of them
 ASKED = 200
 
 
-def regressions(X: Any, labels: Any, Z: Any, C: float) -> Any:
-    """Return the probabilities of labels (n, K) by a logistic regression of each."""
-    found = np.zeros((Z.shape[0], labels.shape[1]))
+def regressions(X: Any, labels: Any, Z: Any, C: float, weights: Any = 1, none: float = 0.0) -> Any:
+    """Return probabilities (n, K) by a regression of each label, in which a "yes" counts more."""
+    found = np.full((Z.shape[0], labels.shape[1]), none)
     for label, y in enumerate(labels.T):
         if y.any() and not y.all():
-            model = LogisticRegression(C=C, max_iter=300).fit(X, y)
+            counts = np.where(y == 1, np.broadcast_to(weights, labels.shape[1])[label], 1.0)
+            model = LogisticRegression(C=C, max_iter=300).fit(X, y, sample_weight=counts)
             found[:, label] = model.predict_proba(Z)[:, 1]
     return found
 
@@ -44,22 +43,21 @@ def regressions(X: Any, labels: Any, Z: Any, C: float) -> Any:
 def reciprocal_rank(named: Any, scores: Any) -> float:
     """Return the mean of one over the rank of the label that was named."""
     of_named = scores[np.arange(len(named)), named.argmax(axis=1)]
-    return float((1 / (scores >= of_named[:, np.newaxis]).sum(axis=1)).mean())
+    return (1 / (scores >= of_named[:, np.newaxis]).sum(axis=1)).mean()
 
 
 def rival(X: Any, named: Any, of: Any, other: Any, Y: Any, seed: int) -> tuple[float, float]:
     """Return the average precision of AN: as held-out positives choose, and at best."""
     order = np.random.default_rng([seed, 3]).permutation(len(of))
     held, rest = np.split(order, [len(of) // 3])
-    chosen, best = (-1.0, 0.0), 0.0
-    for scaled in (standardized(X), over_largest(X)):
+    tried = []
+    for scaled in scalings(X):
         for C in PENALTIES if Y.shape[1] <= MANY else FEWER:
             seen = regressions(scaled[of[rest]], named[rest], scaled[of[held]], C)
             scores = regressions(scaled[of], named, scaled[other], C)
-            value = average_precision(Y[other], scores)
-            chosen = max(chosen, (reciprocal_rank(named[held], seen), value))
-            best = max(best, value)
-    return chosen[1], best
+            precision = average_precision(Y[other], scores)
+            tried.append((reciprocal_rank(named[held], seen), precision))
+    return max(tried)[1], max(precision for _, precision in tried)
 
 
 def halves(data_set: str, data: Any, draw: int, most: int | None = None) -> tuple[Any, ...]:
@@ -82,31 +80,26 @@ def named(Y: Any, bias: float, draw: int) -> Answers:
     return draw_answers(Y, question="positive", propensities=w, random_state=draw)
 
 
+def three_fits(X: Any, Y: Any, of: Any, answers: Answers, draw: int) -> dict[str, Any]:
+    """Fit to the answers, with the number of labels per item given, and beside yes/no questions."""
+    both = Answers.concatenate([answers, asked(Y[of], draw)])
+    told = fitted(X[of], answers, Y[of].sum(axis=1).mean())
+    return {"fit": fitted(X[of], answers), "told": told, "asked": fitted(X[of], both)}
+
+
 def fitted(X: Any, answers: Answers, cardinality: Any = "auto") -> SelectionLikelihoodClassifier:
     """Fit the exact likelihood with linear features."""
     model = SelectionLikelihoodClassifier(kernel="linear", cardinality=cardinality, random_state=0)
     return model.fit(X, answers)
 
 
-def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
+def measure(*, draw: int, data: Any, most: Any = None, **cell: Any) -> dict[str, float]:
     """Return the average precision of both rivals and of three fits, and labels per item."""
-    return beside_rivals(*halves(cell["set"], data, draw), cell, draw)
-
-
-def beside_rivals(
-    X: Any, Y: Any, of: Any, other: Any, cell: dict[str, Any], draw: int
-) -> dict[str, float]:
-    """Return the same for these items."""
+    X, Y, of, other = halves(cell["set"], data, draw, most)
     answers = named(Y[of], cell["bias"], draw)
-    known = float(Y[of].sum(axis=1).mean())
     an, best = rival(X, answers.positive.toarray(), of, other, Y, draw)
-    found = {"AN": an, "an_best": best}
-    for name, cardinality, more in (
-        ("fit", "auto", []),
-        ("told", known, []),
-        ("asked", "auto", [asked(Y[of], draw)]),
-    ):
-        model = fitted(X[of], Answers.concatenate([answers, *more]), cardinality)
+    found = {"AN": an, "an_best": best, "labels_true": Y[other].sum(axis=1).mean()}
+    for name, model in three_fits(X, Y, of, answers, draw).items():
         found[name] = average_precision(Y[other], model.predict_proba(X[other]))
         found[f"labels_{name}"] = model.mean_cardinality_
-    return {**found, "labels_true": float(Y[other].sum(axis=1).mean())}
+    return found

@@ -5,8 +5,6 @@ is a fold of five. "true rates" knows how often those labels are excluded in the
 do not apply, and "supervised" knows all true labels.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from complabel import metrics
@@ -17,13 +15,8 @@ from complabel.experiments.studies import split_folds
 from complabel.methods import make_classifier
 from complabel.simulate import draw_answers
 
-CELLS = {
-    "set": ("mirflickr",),
-    "learns_from": (
-        *("prior", "ridge", "rules", "rules and 50", "rules and 200"),
-        *("true rates", "supervised"),
-    ),
-}
+LEARNERS = ("prior", "ridge", "rules", "rules and 50", "rules and 200", "true rates", "supervised")
+CELLS = {"set": ("mirflickr",), "learns_from": LEARNERS}
 DRAWS, NEEDS = 5, ("mirflickr",)
 QUICK = {"learns_from": ("prior", "ridge", "rules and 200")}
 
@@ -40,23 +33,18 @@ def learner(name: str, items: Any, train: Any, fold: int) -> tuple[Any, Any]:
         share, frequency = items.excluded[train].mean(axis=0), items.Y[train].mean(axis=0)
         given["exclusion_rates"] = share / (1 - frequency)
     if " and " in name:
-        n = int(name.partition(" and ")[2])
-        asked = draw_answers(
-            items.Y[train], question="asked", items_share=n / len(train), random_state=fold
-        )
-        rules = Answers.concatenate([rules, asked])
+        share = int(name.partition(" and ")[2]) / len(train)
+        how: Any = {"question": "asked", "items_share": share, "random_state": fold}
+        rules = Answers.concatenate([rules, draw_answers(items.Y[train], **how)])
     return make_classifier("selection-likelihood", random_state=0, **given), rules
 
 
 def measure(*, draw: int, data: Any, learns_from: str, **cell: str) -> dict[str, float]:
-    """Return criteria on the test part of a fold, and how many labels the model says."""
+    """Return criteria on the test part of a fold."""
     items: Any = load_dataset(cell["set"], data_dir=data)
     train, test = split_folds(items, n_folds=5, seed=0)[draw]
     classifier, answers = learner(learns_from, items, train, draw)
     classifier.fit(items.X[train], answers)
     predicted, p = classifier.predict_with_proba(items.X[test])
     found: Any = metrics.evaluate(items.Y[test], p, predicted, skip_trivial_rows=True)
-    told = {each: found[each] for each in ("average_precision", "ranking_loss", "one_error")}
-    if hasattr(classifier, "mean_cardinality_"):
-        told["cardinality"] = float(classifier.mean_cardinality_)
-    return told
+    return {each: found[each] for each in ("average_precision", "ranking_loss", "one_error")}

@@ -7,8 +7,6 @@ features from the fit ("kind"), and its penalty, too ("penalty"); "own" is the b
 of the fit's own search.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

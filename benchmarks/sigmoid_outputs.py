@@ -5,8 +5,6 @@ of 40 the loss took for networks whose outputs are probabilities. Features are n
 small ones (a spread of .05).
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -5,8 +5,6 @@ on 1,000 unseen items, and the processor seconds of the command ``complabel fit`
 score included. What an earlier version took is stored, too, and not measured again.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from benchmarks._fits import timed
 from complabel.answers import Answers
@@ -50,16 +49,16 @@ def command(X: Any, answers: Answers, question: str) -> float:
     """Return the processor seconds of the command: one line for each judgement."""
     said, n = answers.statements(), answers.n_items
     chance = 1 / answers.n_labels if question == "asked" else ""
-    lines = ["item,label,answer,question,probability"]
-    for item, label, applies in zip(said.item, said.label, said.applies, strict=True):
-        lines.append(f"{item},{label},{'yes' if applies else 'no'},asked,{chance}")
+    answer = np.where(said.applies, "yes", "no")
+    told = {"item": said.item, "label": said.label, "answer": answer, "question": "asked"}
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "answers.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+        table = pd.DataFrame({**told, "probability": chance})
+        table.to_csv(Path(folder, "answers.csv"), index=False)
         Path(folder, "items.txt").write_text("\n".join(map(str, [*range(n), ""])), "utf-8")
         np.save(Path(folder, "X.npy"), X[:n])
         words = [sys.executable, "-m", "complabel", *_WORDS.split()]
         run = {"cwd": folder, "check": True, "capture_output": True}
-        return timed(lambda: subprocess.run(words, **run))[2]  # type: ignore[call-overload]
+        return timed(lambda: subprocess.run(words, **run))[2]
 
 
 def measure(*, draw: int, data: Any, shape: str, question: str, version: str) -> dict[str, float]:
@@ -71,7 +70,7 @@ def measure(*, draw: int, data: Any, shape: str, question: str, version: str) ->
     found = {"seconds": timed(lambda: model.fit(X[:n], answers))[2]}
     p = np.clip(model.predict_proba(X[n:]), 1e-6, 1 - 1e-6)
     found["precision"] = average_precision(Y[n:], p)
-    found["likelihood"] = float(np.where(Y[n:], np.log(p), np.log1p(-p)).mean())
+    found["likelihood"] = np.where(Y[n:], np.log(p), np.log1p(-p)).mean()
     if draw == 0:
         found["command"] = command(X, answers, question)
     return found

@@ -10,40 +10,28 @@ these answers choose. Penalty and scaling are those for which held-out tags are 
 are average precision and log-loss on true labels of the other third, means over draws.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from scipy import special
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 
-from benchmarks._sets import over_largest, standardized
-from benchmarks.positives import PENALTIES, asked, fitted, halves
+from benchmarks._sets import scalings
+from benchmarks.positives import PENALTIES, asked, halves, regressions, three_fits
 from complabel.answers import Answers
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers
 
 CELLS = {"set": ("digits", "scene", "yeast", "mirflickr", "corel5k")}
 DRAWS, QUICK, NEEDS = 2, {"set": ("digits",)}, CELLS["set"][1:]
+RARE = 1e-3  # the probability of a label without any tag
 METHODS = ("AN", "PW", "platt", "by_label", "fit", "told", "asked")
-
-
-def weighted(X: Any, tags: Any, Z: Any, C: float, weight: Any) -> Any:
-    """Return the probabilities of labels (n, K); each tag of label k counts ``weight`` (K,)."""
-    found = np.full((Z.shape[0], tags.shape[1]), 1e-3)
-    for label, y in enumerate(tags.T):
-        if y.any():
-            model = LogisticRegression(C=C, max_iter=300)
-            model.fit(X, y, sample_weight=np.where(y == 1, weight[label], 1.0))
-            found[:, label] = model.predict_proba(Z)[:, 1]
-    return found
 
 
 def log_loss(Y: Any, p: Any) -> float:
     """Return minus the mean log-probability of a pair of an item and a label, in nats."""
     p = np.clip(p, 1e-6, 1 - 1e-6)
-    return float(-np.where(Y == 1, np.log(p), np.log1p(-p)).mean())
+    return -np.where(Y == 1, np.log(p), np.log1p(-p)).mean()
 
 
 def calibrated(logits: Any, judged: Answers, other: Any, *, by_label: bool) -> Any:
@@ -66,16 +54,16 @@ def rivals(X: Any, tags: Any, judged: Answers, of: Any, other: Any, seed: int) -
     """Return the probabilities (m, K) of each rival."""
     order = np.random.default_rng([seed, 3]).permutation(len(of))
     held, rest = np.split(order, [len(of) // 3])
-    even, tried = np.ones(tags.shape[1]), []
-    for scaled in (standardized(X), over_largest(X)):
+    tried = []
+    for scaled in scalings(X):
         for C in PENALTIES:
-            seen = weighted(scaled[of[rest]], tags[rest], scaled[of[held]], C, even)
+            seen = regressions(scaled[of[rest]], tags[rest], scaled[of[held]], C, none=RARE)
             tried.append((log_loss(tags[held], seen), C, scaled))
     _, C, scaled = min(tried, key=lambda each: each[0])
-    every = weighted(scaled[of], tags, scaled, C, even)
+    every = regressions(scaled[of], tags, scaled, C, none=RARE)
     logits = special.logit(np.clip(every, 1e-6, 1 - 1e-6))
     inverse = 1 + (np.log(len(of)) - 1) * (2.5 / (tags.sum(axis=0) + 1.5)) ** 0.55
-    heavy = weighted(scaled[of], tags, scaled[other], C, inverse)  # by the counts of tags
+    heavy = regressions(scaled[of], tags, scaled[other], C, inverse, RARE)  # by counts of tags
     platt = [calibrated(logits[of], judged, logits[other], by_label=by) for by in (False, True)]
     return [every[other], heavy, *platt]
 
@@ -85,11 +73,9 @@ def measure(*, draw: int, data: Any, **cell: str) -> Any:
     X, Y, of, other = halves(cell["set"], data, draw)
     exposure = np.random.default_rng([draw, 5]).uniform(0.2, 0.8, Y.shape[1])
     answers = draw_answers(Y[of], question="tagged", exposure=exposure, random_state=draw)
-    judged = asked(Y[of], draw)
-    found = rivals(X, answers.tagged.toarray(), judged, of, other, draw)
-    known, both = float(Y[of].sum(axis=1).mean()), Answers.concatenate([answers, judged])
-    for cardinality, y in (("auto", answers), (known, answers), ("auto", both)):
-        found.append(fitted(X[of], y, cardinality).predict_proba(X[other]))
+    found = rivals(X, answers.tagged.toarray(), asked(Y[of], draw), of, other, draw)
+    fits = three_fits(X, Y, of, answers, draw).values()
+    found += [model.predict_proba(X[other]) for model in fits]
     return [
         ({"figure": name}, {of: value(Y[other], p) for of, p in zip(METHODS, found, strict=True)})
         for name, value in (("precision", average_precision), ("log-loss", log_loss))

@@ -5,8 +5,6 @@ more items, a data set is where MLCL learns with each matrix. The code is ``rese
 (``python -m research.theory`` draws all of it).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +32,6 @@ NAMES = {
     "l_j >= bound, Q = p(ybar|x), one T": "bound with one T",
     "l_j >= bound, Q by anchors, one T": "bound with Q by anchors",
     "l_j >= |Cov(N, ybar_j|x)|": "bound by the covariance",
-    "l_j >= 0 (its size)": "size of the distortion",
     "distortion of S >= distortion of SC'": "S is no nearer than SC",
     "distortion of uniform >= distortion of SC'": "uniform is no nearer than SC",
     "distortion of uniform >= distortion of S": "uniform is no nearer than S",
@@ -48,15 +45,16 @@ NAMES = {
     "0 >= error: argmin ranks as p(y|x), T uniform": "ranks by uniform T",
     "0 >= error: seldom named ranks as p(y|x)": "ranks by naming",
 }
+KIND = r"\|x\) ([^,]+)"
 OF = {
     "Theorem 2": {"m": r"m=(\d)"},
     "Corollary": {"m": r"m=(\d)"},
-    "Estimates": {"kind": r"\|x\) ([^,]+)"},
-    "Theorem 6": {"kind": r"\|x\) ([^,]+)", "K": r"K=(\d)"},
+    "Estimates": {"kind": KIND},
+    "Theorem 6": {"kind": KIND, "K": r"K=(\d)"},
 }
 
 
-def survey(seed: int) -> list[tuple[dict[str, Any], dict[str, float]]]:
+def survey(seed: int) -> list[Any]:
     """Return how often each statement holds, and fails, over the settings of a kind."""
     groups: dict[tuple[Any, ...], list[Tally]] = {}
     for found in survey_theory(1000, random_state=seed):
@@ -71,50 +69,40 @@ def counts(tallies: Sequence[Tally]) -> dict[str, float]:
     """Return counts over tallies, the mean of left - right, and the range of the medians."""
     cases = sum(each.n_cases for each in tallies)
     fails = sum(each.below for each in tallies)
-    medians = [each.median for each in tallies]
     return {
         "cases": cases,
         "fails": fails,
         "failing": fails / cases,
         "farther": sum(each.above for each in tallies) / cases,
         "mean": sum(each.mean * each.n_cases for each in tallies) / cases,
-        "least_median": min(medians),
-        "greatest_median": max(medians),
+        "least_median": min(each.median for each in tallies),
+        "greatest_median": max(each.median for each in tallies),
     }
 
 
-def simulation(seed: int) -> list[tuple[dict[str, Any], dict[str, float]]]:
+def simulation(seed: int) -> list[Any]:
     """Return the excess of each method by the number of items, its limit and its slope."""
-    curves = run_theory([], n_distributions=20, random_state=seed, n_jobs=1).curves
-    return [
-        (
-            {"world": each.world, "method": each.method, "criterion": each.criterion},
-            {
-                **{f"n{n}": x for n, x in zip(each.sizes, each.excess.mean(axis=0), strict=True)},
-                "limit": each.limit,
-                "slope": each.slope,
-                "slope_sd": each.slope_error,
-            },
-        )
-        for each in curves
-    ]
+    rows = []
+    for each in run_theory([], n_distributions=20, random_state=seed, n_jobs=1).curves:
+        cell = {"world": each.world, "method": each.method, "criterion": each.criterion}
+        excess = {f"n{n}": x for n, x in zip(each.sizes, each.excess.mean(axis=0), strict=True)}
+        rows.append((cell, {**excess, "limit": each.limit, "slope": each.slope}))
+    return rows
 
 
 def measure(*, draw: int, data: Any, part: str) -> Any:
     """Return the counts, the excesses, or what each matrix does on a data set."""
-    if part in ("survey", "simulation"):
-        return {"survey": survey, "simulation": simulation}[part](draw)
+    if part == "survey":
+        return survey(draw)
+    if part == "simulation":
+        return simulation(draw)
     dataset, rows = load_dataset(part, data_dir=data), []
     for scheme in ("uniform", "biased"):
         how = {"n_folds": FOLDS, "random_state": draw}
         folds = [compare_fold(dataset, scheme, fold, **how) for fold in range(FOLDS)]
         for each in matrix_costs(dataset, scheme, folds):
-            precision = each.average_precision
-            figures = {
-                "distance": each.distortion.sum(axis=1).mean(),
-                "precision": precision.mean(),
-                "precision_sd": precision.std(ddof=1),
-            }
-            matrix = {"S": "S", "S C'": "SC", "uniform": "uniform", "exact": "exact"}
-            rows.append(({"labels": scheme, "matrix": matrix[each.matrix]}, figures))
+            distance, precision = each.distortion.sum(axis=1).mean(), each.average_precision.mean()
+            matrix = "SC" if each.matrix == "S C'" else each.matrix
+            figures = {"distance": distance, "precision": precision}
+            rows.append(({"labels": scheme, "matrix": matrix}, figures))
     return rows

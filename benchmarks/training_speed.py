@@ -2,14 +2,12 @@
 
 The plain way is ``plain_mlcl``: MLCL with a Dataset, a DataLoader, autograd and torch's Adam. A
 draw is a turn, in which all take turns on one thread, on one of ten folds of a set, both steps, 200
-epochs; seconds are those of the processor. The plain loops run a tenth of their epochs, as each
-costs the same. "side_by_side" is the share of one of ten folds that are fitted together, "products"
-are the two products with the features alone, and "equal" says that a fold is the same bit for bit
-as if it was trained alone. ``rows`` compares sparse features with dense ones (5 % of 40,000 x
-5,000, 15 labels, 20 epochs).
+epochs; seconds are those of the processor. The plain loop runs a tenth of its epochs, as each costs
+the same. "side_by_side" is the share of one of ten folds that are fitted together, "products" are
+the two products with the features alone, and "equal" says that a fold is the same bit for bit as if
+it was trained alone. ``rows`` compares sparse features with dense ones (5 % of 40,000 x 5,000, 15
+labels, 20 epochs).
 """
-
-from __future__ import annotations
 
 from typing import Any
 
@@ -17,21 +15,19 @@ import numpy as np
 import torch
 
 from benchmarks import plain_mlcl
-from benchmarks._fits import alone, timed
-from benchmarks.random_rows import random_rows
+from benchmarks._fits import alone, timed, wide_rows
 from complabel.experiments.datasets import load_dataset
-from complabel.experiments.methods import GDFClassifier, LUWClassifier
 from complabel.experiments.studies import split_folds
 from complabel.methods import MLCLClassifier, fit_side_by_side
 from complabel.simulate import draw_complementary
 
-KINDS = {"MLCL": MLCLClassifier, "GDF": GDFClassifier, "L-UW": LUWClassifier}
 CELLS = [
-    *({"set": of, "method": method} for of in ("synthetic", "yeast") for method in KINDS),
+    *({"set": of, "method": "MLCL"} for of in ("synthetic", "yeast")),
     *({"rows": kind} for kind in ("sparse", "dense")),
 ]
-DRAWS, NEEDS, QUICK = 7, ("yeast",), {"set": ("synthetic",), "method": ("MLCL",)}
-TIMES = ("plain", "plain_arrays", "alone", "side_by_side", "products", "seconds", "peak_gb")
+DRAWS, NEEDS, QUICK = 7, ("yeast",), {"set": ("synthetic",)}
+TIMES = ("plain", "alone", "side_by_side", "products", "seconds", "peak_gb")
+MAP = ("coef_", "intercept_")
 _EPOCHS, _FOLDS, _BATCH, _SHARE = 200, 10, 256, 10
 
 
@@ -48,7 +44,7 @@ def products(X: Any, n_labels: int) -> None:
                 torch.addmm(weights, logits, batch, out=gradient)
 
 
-def of_method(name: str, kind: Any, draw: int, data: Any) -> dict[str, float]:
+def of_set(name: str, draw: int, data: Any) -> dict[str, float]:
     """Return the processor seconds of a fit in each way."""
     items = load_dataset(name, data_dir=data)
     named = draw_complementary(items.Y, random_state=0)
@@ -56,7 +52,7 @@ def of_method(name: str, kind: Any, draw: int, data: Any) -> dict[str, float]:
     parts = [(items.X[train], named[train], {}) for train in folds]
 
     def fresh(number: int) -> Any:
-        return kind(learning_rate=0.1, epochs=_EPOCHS, random_state=number)
+        return MLCLClassifier(learning_rate=0.1, epochs=_EPOCHS, random_state=number)
 
     def together() -> list[Any]:
         models = [fresh(number) for number in range(_FOLDS)]
@@ -68,27 +64,20 @@ def of_method(name: str, kind: Any, draw: int, data: Any) -> dict[str, float]:
     (X, y, _), number = parts[draw % _FOLDS], draw % _FOLDS
     single, _, one = timed(lambda: fresh(number).fit(X, y))
     models, _, all_ten = timed(together)
-    equal = all(
-        np.array_equal(getattr(models[number], of), getattr(single, of))
-        for of in ("coef_", "intercept_")
-    )
-    found = {"alone": one, "side_by_side": all_ten / _FOLDS, "equal": int(equal)}
-    if kind is MLCLClassifier:
-        how = {"learning_rate": 0.1, "epochs": _EPOCHS // _SHARE}
-        for of, rows in (("", plain_mlcl.TensorRows), ("_arrays", plain_mlcl.ArrayRows)):
-            given = rows(X, y)
-            plain_mlcl.fit(given, learning_rate=0.1, epochs=1)  # what is imported does not count
-            found[f"plain{of}"] = timed(lambda g=given: plain_mlcl.fit(g, **how))[2] * _SHARE
-        found["products"] = timed(lambda: products(X, y.shape[1]))[2]
-    return found
+    same = models[number]
+    equal = all(np.array_equal(getattr(same, of), getattr(single, of)) for of in MAP)
+    rows = plain_mlcl.Rows(X, y)
+    plain_mlcl.fit(rows, learning_rate=0.1, epochs=1)  # what is imported does not count
+    how = {"learning_rate": 0.1, "epochs": _EPOCHS // _SHARE}
+    plain = timed(lambda: plain_mlcl.fit(rows, **how))[2] * _SHARE
+    found = {"alone": one, "side_by_side": all_ten / _FOLDS, "equal": int(equal), "plain": plain}
+    return {**found, "products": timed(lambda: products(X, y.shape[1]))[2]}
 
 
 def of_rows(*, dense: bool) -> dict[str, float]:
     """Fit to many wide rows."""
-    rng = np.random.default_rng(0)
-    X: Any = random_rows(40_000, 5_000, density=0.05, rng=rng)
+    X, named = wide_rows(40_000)
     X = X.toarray() if dense else X
-    named = np.eye(15, dtype=np.uint8)[rng.integers(15, size=40_000)]
     model = MLCLClassifier(learning_rate=0.01, epochs=20, random_state=0)
     return {"seconds": timed(lambda: model.fit(X, named))[2]}
 
@@ -96,6 +85,5 @@ def of_rows(*, dense: bool) -> dict[str, float]:
 def measure(*, draw: int, data: Any, **cell: str) -> dict[str, float]:
     """Return the processor seconds of each way to train."""
     if "rows" in cell:
-        found: dict[str, float] = alone(of_rows, dense=cell["rows"] == "dense")
-        return found
-    return of_method(cell["set"], KINDS[cell["method"]], draw, data)
+        return alone(of_rows, dense=cell["rows"] == "dense")
+    return of_set(cell["set"], draw, data)
