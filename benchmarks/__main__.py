@@ -26,14 +26,20 @@ def measure(given: argparse.Namespace) -> int:
     return compared(benchmark, rows) if given.quick else show(given.name)
 
 
-def compared(benchmark: _frame.Benchmark, rows: Any) -> int:
-    """Print which figures moved; return whether one did."""
+def compared(benchmark: _frame.Benchmark, rows: Any, *, note: bool = False) -> int:
+    """Print which figures moved, or note that none did; return whether one did."""
     stored = _results.read(benchmark.name)
     moved = _frame.moved(benchmark, rows, stored)
-    n_stored = len({*map(_results.key_of, rows)} & {*map(_results.key_of, stored.rows)})
+    keys = {*map(_results.key_of, rows)}
+    again = [row["run"] for row in stored.rows if _results.key_of(row) in keys]
     for line in moved:
         print(f"moved: {line}")
-    print(f"{benchmark.name}: {len(rows)} rows, {n_stored} of them stored, {len(moved)} moved")
+    print(f"{benchmark.name}: {len(rows)} rows, {len(again)} of them stored, {len(moved)} moved")
+    if note and again and not moved:
+        for run in map(stored.runs.__getitem__, {*again}):
+            code = {room: _results.fingerprint(room) for room in run["code"]}
+            run["checked"] = {"commit": _frame.commit(), "code": code}
+        stored.write()
     return bool(moved)
 
 
@@ -74,7 +80,7 @@ def evidence(given: argparse.Namespace) -> int:
             print(f"{name}: failed, {type(error).__name__}: {error}")
             failed.append(name)
         else:
-            moved += compared(benchmark, rows)
+            moved += compared(benchmark, rows, note=given.note)
             n_done += 1
     minutes = (time.monotonic() - began) / 60
     print(
@@ -96,6 +102,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--minutes", type=float, default=20, help="for evidence")
     parser.add_argument("--report", action="store_true", help="moved figures are no error")
+    parser.add_argument("--note", action="store_true", help="for evidence: store what is the same")
     parser.add_argument("--turn", type=int, help="for evidence: where to begin; else the day")
     given = parser.parse_args()
     if given.name == "claims":

@@ -39,18 +39,15 @@ class Claim:
         """Return whether all relations hold on the stored results."""
         return all(_results.holds(each) for each in self.holds)
 
-    def results(self) -> list[str]:
-        """Return the names of the results that the claim rests on."""
+    def runs(self) -> list[dict[str, Any]]:
+        """Return how the cells were measured that the claim rests on."""
         texts = [*self.holds, *re.findall(r"\{([^}]+)\}", self.sentence)]
         sides = [side for text in texts for side in SIGN.split(text) if not NUMBER.fullmatch(side)]
-        return [*dict.fromkeys(found[1] for side in sides if (found := SPEC.fullmatch(side)))]
-
-    def runs(self) -> list[dict[str, Any]]:
-        """Return how these results were measured."""
-        return [run for name in self.results() for run in read(name).runs]
+        named = {found.group(1, 2) for side in sides if (found := SPEC.fullmatch(side))}
+        return [run for name, where in sorted(named, key=str) for run in read(name).runs_of(where)]
 
     def stale(self) -> list[str]:
-        """Return the rooms that have changed since these results were measured."""
+        """Return the rooms that have changed since these cells were measured, or checked."""
         return sorted({room for run in self.runs() for room in _results.changed(run)})
 
     def transcribed(self) -> bool:
@@ -108,6 +105,8 @@ def main() -> int:
         print(f"{word:7} {claim.name}: {claim.text()}{age}")
     print(", ".join(f"{n} {word}" for word, n in counts.items()))
     runs = [run for path in _results.RESULTS.glob("*.jsonl") for run in read(path.stem).runs]
-    commits = Counter(str(run.get("commit", "an older page")) for run in runs)
-    print("runs by commit:", ", ".join(f"{name} {n}" for name, n in commits.most_common()))
+    checked = [run["checked"] for run in runs if "checked" in run]
+    for what, those in (("measured", runs), ("quick cells seen again", checked)):
+        commits = Counter(str(run.get("commit", "an older page")) for run in those)
+        print(f"{what}:", ", ".join(f"{name} {n}" for name, n in commits.most_common()))
     return int(counts["FAILS"] > 0 or though != "")

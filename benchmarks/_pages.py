@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks._results import evaluated, printed, read, text_of, within
+from benchmarks._results import evaluated, printed, read, text_of
 
 
 def source(run: Mapping[str, Any]) -> str:
@@ -128,6 +128,5 @@ def of_page(text: str, options: Mapping[str, str]) -> str:
     how = {each: options.get(each) for each in ("across", "bold", "rows", "error")}
     table = without_fixed(result.table(where), result.table())
     made = markdown(table, columns, format_=options.get("format"), **how)
-    runs = {row["run"] for row in result.rows if within(row, where)}
-    sources = [source(result.runs[at]) for at in sorted(runs)]
+    sources = [source(run) for run in result.runs_of(where)]
     return f"{made}\n\n*{'; '.join(dict.fromkeys(sources))}*\n"

@@ -67,6 +67,12 @@ class Result:
             raise NoFigureError(f"{self.name}: no cell is [{where}]")
         return frame
 
+    def runs_of(self, where: str | None) -> list[dict[str, Any]]:
+        """Return how the cells that ``where`` names were measured."""
+        return [
+            self.runs[at] for at in sorted({row["run"] for row in self.rows if within(row, where)})
+        ]
+
     def table(self, where: str | None = None) -> pd.DataFrame:
         """Return the means over draws, a row for each cell."""
         frame = self.chosen(where)
@@ -230,8 +236,9 @@ def fingerprint(room: str, source: Path = CHECKOUT / "src" / "complabel") -> str
 
 
 def changed(run: Mapping[str, Any], source: Path = CHECKOUT / "src" / "complabel") -> list[str]:
-    """Return the rooms whose code differs from the code that a run measured."""
-    return [room for room, was in run.get("code", {}).items() if fingerprint(room, source) != was]
+    """Return the rooms whose code differs from the code that a run measured, or checked last."""
+    code = run.get("checked", run).get("code", {})
+    return [room for room, was in code.items() if fingerprint(room, source) != was]
 
 
 def conditions(where: str | None) -> list[tuple[str, bool, list[str]]]:

@@ -97,7 +97,7 @@ def test_parts_of_claims_are_on_the_page():
 def test_a_claim_holds_or_is_marked_as_missed(claim):
     assert claim.text()
     assert claim.is_true() != claim.missed
-    assert claim.results()
+    assert claim.runs()
     for each in claim.tests:
         assert (CHECKOUT / each).exists(), f"{each} keeps {claim.name}"
 
