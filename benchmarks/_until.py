@@ -65,10 +65,10 @@ def figure_of(p: Any, truth: Any, figure: str) -> float:
     return float(figures_of(pairs, 0.95, new_items=False, names=(figure,))[figure].value)
 
 
-def what_was_left(looks: Any, n: int) -> tuple[float, float, float] | None:
-    """Return what a look after at most 40 % of n answers said of the others: 80 %, middle."""
-    at = [each for each in looks if each[0] <= n / 2.5]
-    return tuple(at[-1][1:]) if at else None
+def held_left(looks: Any, n: int) -> bool | None:
+    """Return whether n answers came as a look after at most 40 % of them said, if there was one."""
+    at, low, _, high = max((each for each in looks if each[0] <= n / 2.5), default=[np.nan] * 4)
+    return low <= n - at <= high if np.isfinite(low) else None
 
 
 def shares(**counts: Any) -> dict[str, float]:

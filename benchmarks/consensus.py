@@ -25,16 +25,15 @@ from complabel.people import find_consensus
 from complabel.simulate import draw_answers
 
 CELLS = {"set": ("digits", "scene", "yeast"), "question": ("asked", "ticked")}
-DRAWS, NEEDS = 3, ("scene", "yeast")
-QUICK = {"set": ("digits",), "question": ("asked",)}
+DRAWS, QUICK, NEEDS = 3, {"set": ("digits",), "question": ("asked",)}, ("scene", "yeast")
 MOST_ITEMS, PLANTED = 2000, 0.03
 
 
 def drawn(question: str, Y: Any, missed: Any, invented: Any, rng: Any) -> Answers:
     """Draw answers with mistakes; missed and invented are rates of people."""
     if question == "ticked":
-        rates = {"missed": missed, "invented": invented}
-        return draw_answers(Y, question="ticked", answers_per_item=3, random_state=rng, **rates)
+        how: Any = {"answers_per_item": 3, "missed": missed, "invented": invented}
+        return draw_answers(Y, question="ticked", random_state=rng, **how)
     asked = ask(Y, 0.3, rng)
     rates_of = np.where(asked.applies, missed[asked.person], invented[asked.person])
     return asked.answers(asked.applies ^ (rng.random(len(rates_of)) < rates_of))
@@ -55,8 +54,7 @@ def compared(X: Any, Y: Any, answers: Answers) -> Any:
         "consensus": model.predict_consensus(X, answers),
     }
     if make := aggregations().get("Dawid-Skene"):
-        person = answers.annotator[said.answer]
-        by_pair = said.item, said.label, person, said.applies
+        by_pair = said.item, said.label, answers.annotator[said.answer], said.applies
         ways["Dawid-Skene"] = aggregated(make, Y.shape, *by_pair)
     judged = counts.sum(axis=0) > 0
     for name, scores in ways.items():
@@ -73,10 +71,8 @@ def wrong_among_doubtful(X: Any, Y: Any, question: str, rng: np.random.Generator
     yes = said.applies ^ (rng.random(len(said)) < PLANTED)
     marks = np.zeros((2, right.n_answers, Y.shape[1]), dtype=np.uint8)
     marks[yes.astype(int), said.answer, said.label] = 1
-    answers = Answers.from_arrays(
-        absent=marks[0], relevant=marks[1], offered=right.offered, question=question,
-        item=right.item, n_items=len(Y),
-    )  # fmt: skip
+    about: Any = {"offered": right.offered, "question": question, "item": right.item}
+    answers = Answers.from_arrays(absent=marks[0], relevant=marks[1], n_items=len(Y), **about)
     model = linear(missed=PLANTED, invented=PLANTED).fit(X, answers)
     found = model.doubtful_answers(X, answers)
     wrong = found["said"] != Y[found["item"], found["label"]]
@@ -95,10 +91,8 @@ def measure(*, draw: int, data: Any, **cell: str) -> Any:
     teacher = linear(missed=0.375, invented=0.034).fit(X[:half], answers[:half])
     table = teacher.annotators_table(X[half:], answers[half:])
     people = np.array([int(name) for name in table["annotator"]])
-    more: dict[str, Any] = {"wrong": wrong_among_doubtful(X, Y, cell["question"], rng)}
+    more = {"wrong": wrong_among_doubtful(X, Y, cell["question"], rng)}
     for name, rate in zip(("missed", "invented"), rates, strict=True):
         held = (table[f"{name}_low"] <= rate[people]) & (rate[people] <= table[f"{name}_high"])
         more[f"{name}_held"] = held.mean()
-    return [
-        (way, {**figures, **(more if way["by"] == "consensus" else {})}) for way, figures in found
-    ]
+    return [(way, of | (more if way["by"] == "consensus" else {})) for way, of in found]

@@ -93,15 +93,17 @@ def pair(draw: int, what: str) -> dict[str, float]:
         "alone": (audit_machine(*february[:2]), february[2]),
         "pooled": (pooled(*february, *january, world.rng), february[2]),
     }
-    figures = {}
+    said, figures = both.changes.what, {}
     for name, (audit, Y) in audits.items():
         of = audit.frequencies
         told = summary([(of.values, of.intervals)], Y.mean(axis=0))
-        figures |= {name: told["rmse"], f"{name}_held": told["held"]}
-        figures |= {f"{name}_width": told["width"]}
-    said = both.changes.what
-    found = {"said": bool(said), "machine": "machine" in said, "items": "items" in said}
-    return figures | {name: float(value) for name, value in found.items()}
+        figures |= {
+            name: told["rmse"],
+            f"{name}_held": told["held"],
+            f"{name}_width": told["width"],
+        }
+    found = {"said": said, "machine": "machine" in said, "items": "items" in said}
+    return figures | {name: float(bool(value)) for name, value in found.items()}
 
 
 def year(draw: int) -> dict[str, float]:

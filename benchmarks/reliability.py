@@ -23,21 +23,16 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.audits import audit_of
 from benchmarks.logistic import TunedLogistic
+from complabel import methods
 from complabel.answers import Answers
 from complabel.experiments.datasets import load_dataset
 from complabel.experiments.methods import SupervisedClassifier, make_paper_classifier
 from complabel.experiments.studies import split_folds
-from complabel.methods import (
-    FrequencyMatchedClassifier,
-    SelectionLikelihoodClassifier,
-    make_classifier,
-)
 from complabel.simulate import draw_answers, draw_propensities
 from complabel.trust import reliability
 
 Array: TypeAlias = NDArray[np.float64]
-BINS = 15
-METHODS = ("kernel", "linear", "matched ridge", "mlcl")
+BINS, METHODS = 15, ("kernel", "linear", "matched ridge", "mlcl")
 WAYS = dict.fromkeys(("asked", "ticked", "menu", "named"), METHODS)
 WAYS["truth"] = ("kernel", "linear", "scikit-learn")
 CELLS = [
@@ -52,11 +47,11 @@ QUICK = {"set": ("digits",), "learned": ("asked", "ticked"), "by": ("linear", "m
 
 def made(by: str, way: str, name: str) -> Any:
     """Return an unfitted method; on true labels, the selection likelihood is ``supervised``."""
-    own = SupervisedClassifier if way == "truth" else SelectionLikelihoodClassifier
+    own = SupervisedClassifier if way == "truth" else methods.SelectionLikelihoodClassifier
     return {
         "kernel": own(random_state=0),
         "linear": own(kernel="linear", random_state=0),
-        "matched ridge": FrequencyMatchedClassifier(make_classifier("ridge")),
+        "matched ridge": methods.FrequencyMatchedClassifier(methods.make_classifier("ridge")),
         "mlcl": make_paper_classifier("mlcl", name, random_state=0),
         "scikit-learn": TunedLogistic(),
     }[by]
@@ -124,8 +119,8 @@ def recalibrating(log_odds: Array, y: Array) -> tuple[float, float]:
 
 def measure(*, draw: int, data: Any, **cell: str) -> dict[str, float]:
     """Return how far probabilities of the test items of a fold are from what is true."""
-    y, p, log_odds = fitted(cell["set"], cell["learned"], cell["by"], draw, data)
-    y = y.astype(float)
+    labels, p, log_odds = fitted(cell["set"], cell["learned"], cell["by"], draw, data)
+    y = labels.astype(float)
     slope, intercept = recalibrating(log_odds, y)
     by_label = [squared_error(p[:, [k]], y[:, [k]]) for k in range(y.shape[1])]
     return {

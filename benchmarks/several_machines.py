@@ -25,6 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
+from benchmarks._draws import block
 from benchmarks._sets import randomly
 from benchmarks.machines import Array, against, off, ours, summary, world
 
@@ -64,9 +65,9 @@ def several() -> tuple[Array, dict[str, Any]]:
 def odd_ones(data: Any) -> tuple[Array, dict[str, Any]]:
     """Return true labels of scene, and what ten machines say."""
     Y, p, said = world("scene", "10%", data)
-    rng, every_other, constant = np.random.default_rng(5), said.copy(), said.copy()
-    every_other[:, ::2] = 1 - every_other[:, ::2]
+    rng, even = np.random.default_rng(5), np.arange(said.shape[1]) % 2 == 0
     by_chance = (rng.random(said.shape) < said.mean(axis=0)).astype(np.uint8)
+    constant = said.copy()
     constant[:, :2] = (0, 1)
     machines = {
         "good": said,
@@ -78,7 +79,7 @@ def odd_ones(data: Any) -> tuple[Array, dict[str, Any]]:
         "constant for two": constant,
         "lies: the contrary": 1 - said,
         "lies: another label": np.roll(said, 1, axis=1),
-        "lies: every other label": every_other,
+        "lies: every other label": np.where(even, 1 - said, said),
     }
     return Y, {name: (machine, ROUNDS) for name, machine in machines.items()}
 
@@ -86,15 +87,13 @@ def odd_ones(data: Any) -> tuple[Array, dict[str, Any]]:
 def measure(*, draw: int, data: Any, **cell: str) -> Any:
     """Return the error of each way, and how its intervals hold."""
     Y, ways = odd_ones(data) if cell["set"] == "scene" else several()
-    n, rows, none = N_DRAWS[cell["set"]], [], np.nan
+    n, rows, truth = N_DRAWS[cell["set"]], [], Y.mean(axis=0)
     for way, (machine, sizes) in ({"no machine": (None, ())} | ways).items():
         found = []
-        for each in range(n * draw, n * (draw + 1)):
+        for each in block(draw, n):
             drawn = against(Y, machine, sizes, each) if sizes else randomly(Y, 200, each)
             found.append(ours(drawn, machine))
-        figures = summary(found, Y.mean(axis=0))
-        errors = off([values for values, _ in found], Y.mean(axis=0))
-        none = figures["rmse"] if machine is None else none
-        more = {"error": errors.std(ddof=1) / np.sqrt(n), "none": none}
-        rows.append(({"way": way}, figures | more))
-    return rows
+        errors = off([values for values, _ in found], truth)
+        error = {"error": errors.std(ddof=1) / np.sqrt(n)}
+        rows.append(({"way": way}, summary(found, truth) | error))
+    return [(way, figures | {"none": rows[0][1]["rmse"]}) for way, figures in rows]

@@ -55,11 +55,11 @@ def measure(*, draw: int, data: Any, **cell: str) -> Any:
     truth = rng.random(log_odds.shape) < special.expit(log_odds)
     times = CELLS["judged"].index(cell["judged"])
     judgements = judged(cell["people"], truth, times, rng)
-    chosen = float(choose_states(judgements, log_odds, rng) > 2)
+    scale = choose_states(judgements, log_odds, rng) > 2
     at, rows = (judgements.item, judgements.label), []
     for states in (2, 16):
         share, _, applies = fit_states(judgements, log_odds, states).of_all(judgements, log_odds)
-        figures = {"chosen": chosen if states == 16 else 1 - chosen}
+        figures = {"chosen": float(scale == (states == 16))}
         for name, found in (("share", share), ("applies", applies)):
             figures[name] = average_precision_score(truth[at], found[at])
             figures[f"{name}_right"] = np.mean((found[at] > 0.5) == truth[at])

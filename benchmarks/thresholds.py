@@ -13,10 +13,12 @@ with a label. "conformal" is the rule of conformal risk control, which bounds th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
 
+from benchmarks._draws import block, means
 from benchmarks._models import Array, Labels, asked, fitted, parts
 from benchmarks.questions_to_evaluate import answered, nothing_said
 from complabel.answers import Answers
@@ -40,7 +42,6 @@ class Reached:
         right = np.cumsum(Y.ravel()[order], dtype=np.float64)
         self._scores = p.ravel()[order][::-1]
         self.precision, self.recall = right / np.arange(1, p.size + 1), right / right[-1]
-        self._p, self._Y = p, Y
 
     def at(self, threshold: float) -> tuple[float, float]:
         """Return precision and recall."""
@@ -54,11 +55,11 @@ class Reached:
             named, other = other, named
         return float(other[named >= least].max(initial=0.0))
 
-    def missed_by_item(self, threshold: float) -> float:
-        """Return the share of an item's labels that are missed, on average."""
-        has = self._Y.any(axis=1)
-        Y, p = self._Y[has], self._p[has]
-        return float(((Y * (p < threshold)).sum(axis=1) / Y.sum(axis=1)).mean())
+
+def missed_by_item(p: Array, Y: Labels, threshold: float) -> float:
+    """Return the share of an item's labels that are missed, on average."""
+    has = Y.any(axis=1)
+    return float(((Y * (p < threshold)).sum(axis=1)[has] / Y.sum(axis=1)[has]).mean())
 
 
 def conformal(answers: Answers, p: Array, most: float) -> float:
@@ -77,31 +78,30 @@ def cuts_of(said: Answers, p: Array, of: str) -> Iterator[tuple[str, float, bool
             yield "conformal", least, True, conformal(said, p, 1 - least)
 
 
+@means
 def measure(*, draw: int, data: Any, **cell: Any) -> Any:
-    """Return what a block of draws found and kept, for each promise."""
+    """Yield what a draw found and kept, for each promise."""
     (X, Y), (others, truth) = parts(cell["set"], data, 2)
     p = fitted(X, Y).predict_proba(others)
-    reached, n = Reached(p, truth), cell["questions"]
-    nothing, found = nothing_said(*truth.shape), {}
-    for each in range(BLOCK * draw, BLOCK * (draw + 1)):
-        for of in ("precision", "recall"):
-            if cell["by"] == "to evaluate":
-                rng = np.random.default_rng([each, n])
-                table = suggest_evaluation_questions(nothing, p, n, figure=of, random_state=rng)
-                said = answered(table, truth)
-            else:
-                said = asked(truth, n, [each, n], cell["by"])
-            for rule, least, is_found, cut in cuts_of(said, p, of):
-                precision, recall = reached.at(cut)
-                named, other = (precision, recall) if of == "precision" else (recall, precision)
-                told = (is_found, named >= least, other, 1 - recall, reached.missed_by_item(cut))
-                found.setdefault((rule, least), []).append(told)
-    names = ("found", "kept", "other", "missed", "missed_of_item")
-    return [
-        (
-            {"promise": rule, "least": least},
-            dict(zip(names, np.mean(told, axis=0), strict=True))
-            | {"best": reached.best(rule, least)},
-        )
-        for (rule, least), told in found.items()
-    ]
+    reached, n, nothing = Reached(p, truth), cell["questions"], nothing_said(*truth.shape)
+    for each, of in product(block(draw, BLOCK), ("precision", "recall")):
+        if cell["by"] == "to evaluate":
+            rng = np.random.default_rng([each, n])
+            table = suggest_evaluation_questions(nothing, p, n, figure=of, random_state=rng)
+            said = answered(table, truth)
+        else:
+            said = asked(truth, n, [each, n], cell["by"])
+        for rule, least, is_found, cut in cuts_of(said, p, of):
+            precision, recall = reached.at(cut)
+            named, other = (precision, recall) if of == "precision" else (recall, precision)
+            yield (
+                {"promise": rule, "least": least},
+                {
+                    "found": is_found,
+                    "kept": named >= least,
+                    "other": other,
+                    "missed": 1 - recall,
+                    "missed_of_item": missed_by_item(p, truth, cut),
+                    "best": reached.best(rule, least),
+                },
+            )
