@@ -1,14 +1,13 @@
 """Who is right: consensus beside votes and Dawid-Skene; wrong answers found; people's intervals?
 
-Forty simulated people miss labels with rates spread evenly from 0 to .75, and invent some with
-rates of about .03. They answer one yes/no question about each of 2,000 items, and a second person
-answers 30 % of these again ("asked"); or three people tick all labels of each item ("ticked").
-Compared on the pairs that people judged, by average ``precision`` and the share that is ``right``:
-the prediction of a model that finds rates, the share of "yes", Dawid-Skene of crowd-kit label by
-label, share and probability of ``find_consensus``, and the consensus of the model. ``missed_held``
-and ``invented_held``: the share of intervals of people's rates that hold, by a model that learned
-from the other half of the items, with common rates. ``wrong``: 3 % of the answers of people without
-mistakes are turned around, and as many of the most doubtful ones are looked at.
+Forty simulated people miss labels with rates from 0 to .75, and invent some with rates of about
+.03. They answer one yes/no question about each of 2,000 items, and a second person answers 30 % of
+these again ("asked"); or three people tick all labels of each item ("ticked"). Compared on the
+judged pairs, by average ``precision`` and the share that is ``right``: the prediction of a model
+that finds rates, the share of "yes", Dawid-Skene of crowd-kit label by label, share and probability
+of ``find_consensus``, and the consensus of the model. ``missed_held`` and ``invented_held``: the
+share of intervals of people's rates that hold, by a model of the other half of the items.
+``wrong``: 3 % of true answers are turned around; how many of as many doubtful ones are wrong.
 """
 
 from __future__ import annotations

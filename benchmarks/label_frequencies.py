@@ -1,9 +1,9 @@
 """How often do intervals of label frequencies hold, from few random answers and from others, too?
 
 Some items are asked yes or no about a random label ("asked"); in "both", all are also named one
-label each, with propensities exp(sd z). Figures: of 100 intervals of 95 %, how many hold the
-truth, and of those of the sum. "Drawn" labels are independent, and apply as often as the real ones.
-A draw of the frame has four.
+label each, with propensities exp(sd z). Figures: of 100 intervals of 95 %, how many hold the truth,
+and of those of the sum. "Drawn" labels are independent, and apply as often as the real ones. A draw
+of the frame has four.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """How often intervals of single labels hold, and of groups of which few pairs were judged.
 
-"labels": as in ``trust_intervals``, random yes/no questions are drawn anew; intervals of the
-average precision of single labels are put together by the share of the items to which the label
-applies. Synthetic sets have labels from .006 to .3, whose probabilities are wrong in a way of their
-own. "groups": made labels with 2 to 30 answers, random ones, or about predicted items alone, or
-about the others. Intervals are put together by how many answers are about the group of which fewer
-were given; of precision, about the predicted items (3 means 3 or more).
+"labels": random yes/no questions are drawn anew, as in ``trust_intervals``; intervals of the
+average precision of single labels are put together by how often the label applies. Synthetic sets
+have labels from .006 to .3, whose probabilities are wrong in a way of their own. "groups": made
+labels with 2 to 30 answers, random ones, or about predicted items alone, or about the others; put
+together by how many answers are about the group of which fewer were given; of precision, about the
+predicted items (3 means 3 or more).
 """
 
 from __future__ import annotations

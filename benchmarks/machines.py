@@ -1,15 +1,14 @@
 """How near people's answers and a machine's labels come to how often labels apply.
 
-The machine "3%" is a classifier that learned from the true labels of 3 % of the items, so its
-mistakes depend on the item; it says 1.15 times as many labels as apply, since models say too many.
-"model" errs as often as a language model did (``_sets.model_of``), "none" is random questions
-alone. A person who does not err answers questions that are drawn by what the machine says: at once,
-half of them where it says yes, or in three "rounds". Figures are root mean square errors of
-frequencies, means over draws: of the machine's own shares ("raw"); of PPI++ label by label
-(Angelopoulos et al. 2023), here the same as plain shares in both strata; of Rogan and Gladen's
-correction by two rates over all labels; and of ``estimate_label_frequencies`` ("ours"), also with
-the machine's probabilities, by which its questions are then drawn, too ("scores"). Of our intervals
-of 95 %, "held" is how many hold, "worst" how many do of the worst label.
+The machine "3%" is a classifier that learned from the true labels of 3 % of the items, "model" errs
+as often as a language model did (``_sets``), and "none" is random questions alone. A person who
+does not err answers questions that are drawn by what the machine says: at once, half of them where
+it says yes, or in three "rounds". Figures are root mean square errors of frequencies, means over
+draws: of the machine's own shares ("raw"); of PPI++ label by label (Angelopoulos et al. 2023), here
+the same as plain shares in both strata; of Rogan and Gladen's correction by two rates over all
+labels; and of ``estimate_label_frequencies`` ("ours"), also with the machine's probabilities, by
+which its questions are then drawn, too ("scores"). Of our intervals of 95 %, "held" is how many
+hold, "worst" how many do of the worst label.
 """
 
 from __future__ import annotations

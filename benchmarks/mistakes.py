@@ -1,18 +1,15 @@
 """What do labels cost that people miss and invent, and are the rates of each person found?
 
-- ``people=forty`` answer one yes/no question about a random label of each item; 30 % of the
-  questions are put to a second person. They miss labels that apply with rates spread from 0 to .75
-  (evenly; with ``power`` 3 most of them miss little), and invent some with rates of about .03.
-  ``rates``: all answers are true ("no mistakes", without and with rates to be found); of two people
-  who disagree, the first is believed ("ignored"); the true rates are "given"; they are "found".
-  Errors of rates are those of people with 60 answers, beside rates ``counted`` with true labels.
-- ``people=three`` answer random yes/no questions; they miss .13, .23 and .33 and invent .01, .03
-  and .05. A share of the questions is asked ``twice``; the number of answers stays the same.
-  ``pairs`` were judged twice with a "yes". Without rates ("none"), a fit leaves out pairs about
-  which people contradict each other.
-- ``people=five`` give one answer per item; a share of all answers, or of the answers of one person,
-  is given at random. ``rates``: the error rates that are fitted; ``rate``, what is found of all or
-  of this person.
+- ``people=forty`` answer one yes/no question about a label of each item; 30 % are put to a second
+  person. They miss with rates from 0 to .75 (with ``power`` 3 most miss little), and invent with
+  rates of about .03. ``rates``: all answers are true ("no mistakes"); of two people who disagree,
+  the first is believed ("ignored"); true rates are "given"; rates are "found". Errors of rates are
+  those of people with 60 answers, beside rates ``counted`` with true labels.
+- ``people=three`` miss .13, .23 and .33 and invent .01, .03 and .05. Of a fixed number of answers,
+  a share is asked ``twice``; ``pairs`` were judged twice with a "yes". Without rates ("none"), a
+  fit leaves out pairs about which people contradict each other.
+- ``people=five`` give one answer per item; a share of all answers, or of one person's, is random.
+  ``rates``: the error rates that are fitted; ``rate``, what is found of all or of this person.
 
 ``precision`` is the average precision on items of the rest; ``cardinality`` is divided by the true.
 """

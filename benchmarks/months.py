@@ -2,18 +2,17 @@
 
 A simulated machine labels 2,000 items each month. It misses about .05 of what applies to each of 20
 labels, and about .86 of its yes apply; of two labels, .4. In January a person answers 200 questions
-in rounds of 80, 60 and 60; in February half as many, in rounds of 40, 30 and 30. Then "nothing" has
-changed; or a new version "misses" .25 more of half of the labels, "invents" (the odds that its yes
-are wrong are 3.3 times as great), or both ("worse"; "shared": with 500 items in both months); or
-the log-odds of each frequency of the "items" have moved by a standard deviation of .7. Of the
-audits of "january", of February with January's answers ("both"), "alone", and "pooled" as if
-nothing had changed, figures are the error of frequencies, how many intervals of 95 % hold
-("_held"), and their width ("_width"); and whether it said that the machine, the items, or one of
-them changed.
+in three rounds, in February half as many. Then "nothing" has changed; or a new version "misses" .25
+more of half of the labels, "invents" (the odds that its yes are wrong are 3.3 times as great), or
+both ("worse"; "shared": with 500 items in both months); or the log-odds of each frequency of the
+"items" have moved by a standard deviation of .7. Of the audits of "january", of February with
+January's answers ("both"), "alone", and "pooled" as if nothing had changed, figures are the error
+of frequencies, how many intervals of 95 % hold ("_held"), and their width; and whether it was said
+that the machine, the items, or one of them changed.
 
-A "year" has twelve months with rounds of 60 and 40, each beside the one before. In the fifth the
-machine changes ("misses"), in the ninth the items: whether each was found, and how many of the
-other nine months were said to have changed.
+A "year" has twelve months, each beside the one before. In the fifth the machine changes ("misses"),
+in the ninth the items: whether each was found, and how many of the others were said to have
+changed.
 """
 
 from __future__ import annotations

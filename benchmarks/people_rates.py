@@ -1,11 +1,11 @@
 """How often does ``find_consensus`` hold the true rates of people in its intervals?
 
-No features, six labels that apply to 5 to 40 % of the items. Drawn each time, also the rates: a
-machine says yes or no about 1,500 pairs of an item and a label, and a person about 200 of them; two
-people judge the same 1,000 pairs; five people judge 1,000 pairs, three of them each. People miss
-.02 to .4 of the labels that apply and invent .01 to .08 of those that do not; the person beside the
-machine, .01 to .1 and .002 to .02. ``held`` is how many of 100 intervals of 95 % hold the rate,
-``length`` their mean length. A draw of the frame has ten.
+Six labels apply to 5 to 40 % of the items, and there are no features. Drawn each time: a machine
+says yes or no about 1,500 pairs of an item and a label, and a person about 200 of them; two people
+judge the same 1,000 pairs; five people judge 1,000 pairs, three of them each. People miss .02 to .4
+of what applies and invent .01 to .08; the person beside the machine, .01 to .1 and .002 to .02.
+``held`` is how many of 100 intervals of 95 % hold the rate, ``length`` their mean length. A draw of
+the frame has ten.
 """
 
 from __future__ import annotations

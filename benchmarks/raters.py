@@ -2,13 +2,12 @@
 
 The data are 1,135 pairs of a picture and a label of ImageNet, about which 78 raters and five
 experts answered (L. Beyer and others, arXiv 2006.07159): ``crowd/imagenet/imagenet.npz`` in the
-folder of ``--data``. So many raters of each pair are shown (``size``), drawn for each pair, or the
-same few for all pairs (``design``), in 20 samples; what most experts say is taken for true. "Maybe"
-is an answer to ``find_consensus``, and counts 1, since an expert says yes or no and raters who are
-unsure do not deny; two more lines count it one half and 0. To crowd-kit's methods it is an answer
-too, or yes, or no, or left out, or both yes and no; three answers count 0, one half or 1. Each has
-the best average ``precision`` and the best ``log_loss`` over all these ways and over the bounds
-.000001, .01 and .05 of probabilities, so the experts choose for them. Differences from the first
+folder of ``--data``. ``size`` raters are shown, drawn for each pair or the same for all pairs
+(``design``), in 20 samples; what most experts say is taken for true. "Maybe" is an answer to
+``find_consensus``, and counts 1, since raters who are unsure do not deny; two more lines count it
+one half and 0. To crowd-kit it is an answer too, or yes, or no, or left out, or both; three answers
+count 0, one half or 1. Each method has the best average ``precision`` and ``log_loss`` over these
+ways and three bounds of probabilities, so the experts choose for them. Differences from the first
 line are paired, with standard errors. "Made" raters need no data.
 """
 

@@ -2,14 +2,13 @@
 
 Four people answer yes/no questions about random labels of random items: 1,500 pairs are judged
 once, and the ``shared`` ones by two people. Ten labels are rare (they apply to 2 to 12 % of the
-items) or frequent (20 to 50 %). Features are weak (they tell nothing) or strong. People miss 3 to
-40 % of what applies, in three draws of ten one of them 60 to 90 %, and invent .5 to 6 %. All is
-drawn each time; a draw of the frame has ten. ``refused``: the share in which the fit says that the
-answers do not tell the rates; ``held``: the share in which rates are found and the interval of
-labels per item holds the truth (divide by 1 - refused); ``off_found`` and ``off_refused``: the
-distance of labels per item from the truth in percent, as a share of all (divide likewise). Then the
-mean log-likelihood of a true label of other items, in nats: of the ``fit``; of one that is given
-the true rates (``known``); and of one that takes the ``first`` answer about each pair as true.
+items) or frequent (20 to 50 %). Features tell nothing (weak) or much (strong). People miss 3 to 40
+% of what applies, in three draws of ten one of them 60 to 90 %, and invent .5 to 6 %. All is drawn
+each time; a draw of the frame has ten. ``refused``: the share in which the fit says that the
+answers do not tell the rates; ``held``: the share in which the interval of labels per item holds
+the truth (divide by 1 - refused); ``off_found`` and ``off_refused``: how far labels per item are
+off, in percent (divide likewise). Then the mean log-likelihood of a true label of other items: of
+the ``fit``; of one that knows the true rates; and of one that takes the ``first`` answers as true.
 """
 
 from __future__ import annotations

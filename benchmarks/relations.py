@@ -1,16 +1,16 @@
 """Is the consensus of real people about the relations that sentences state right?
 
-The data are 24,032 answers of 201 people about 1,600 sentences and 18 relations (A. Dumitrache,
-L. Aroyo and C. Welty, CrowdTruth Corpus for Open Domain Relation Extraction, 2018):
+The data are 24,032 answers of 201 people about 1,600 sentences and 18 relations (A. Dumitrache, L.
+Aroyo and C. Welty, CrowdTruth Corpus for Open Domain Relation Extraction, 2018):
 ``crowd/relations`` in the folder of ``--data``, with answers.csv, sentences.csv and labels.txt.
 Some of the 15 people of each sentence are shown to the methods (``shown``).
 
 - ``about=shown sentences``: the majority of the *others* is taken for true. ``accuracy`` and
-  ``pairs`` (average precision) are over all pairs of a sentence and a relation, ``labels`` is the
-  mean of the relations' average precisions, ``sentences`` the label ranking average precision.
-- ``about=new sentences``: a third of the sentences, about which nobody was asked; the majority of
-  all 15 people is taken for true. Logistic regressions learn from the "majority" or the "share" of
-  votes, or from what another method says (``of_label``; folds choose the penalty).
+  ``pairs`` (average precision) are over all pairs, ``labels`` is the mean of the relations' average
+  precisions, ``sentences`` the label ranking average precision.
+- ``about=new sentences``: nobody was asked about these; the majority of all 15 people is taken for
+  true. Logistic regressions learn from the "majority" or the "share" of votes, or from what another
+  method says.
 - ``about=rates``: rates of people that are ``found``, beside those ``counted`` against the majority
   of the 14 others, of people with at least 20 shown pairs that apply.
 """

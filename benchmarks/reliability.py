@@ -1,14 +1,13 @@
 """How far probabilities are from what is true, by way of asking, beside full supervision.
 
-Each method is fitted to the training part of three folds (the draws), and its ``predict_proba`` is
-compared with the true labels of the test part, which serve for measuring only. Biased naming has
-propensities exp(z), z standard normal. ``error`` is the mean gap between probability and share in
-15 bins with equally many pairs, without what chance adds to it; ``plain`` is the same with it.
-``rms`` is the root mean square gap without bias (Kumar, Liang and Ma, NeurIPS 2019), over all
-pairs, and ``rms_by_label`` in bins of each label. Slope and intercept are those of the logistic
-regression of true labels on log-odds: 1 and 0 if probabilities can be believed, a slope below 1 if
-a model is too sure of itself. ``cardinality`` is the sum of all probabilities over the number of
-labels that apply. Of true labels, "kernel" and "linear" are ``supervised``.
+Methods are fitted to the training part of three folds (the draws), and ``predict_proba`` is
+compared with the true labels of the test part. Biased naming has propensities exp(z), z standard
+normal. ``error`` is the mean gap between probability and share in 15 bins with equally many pairs,
+without what chance adds to it; ``plain`` is with it. ``rms`` is the root mean square gap without
+bias (Kumar, Liang and Ma, NeurIPS 2019), and ``rms_by_label`` in bins of each label. Slope and
+intercept are those of the logistic regression of true labels on log-odds: 1 and 0 if probabilities
+can be believed, a slope below 1 if a model is too sure of itself. ``cardinality`` is the sum of all
+probabilities over the number of labels that apply.
 """
 
 from __future__ import annotations

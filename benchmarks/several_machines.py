@@ -1,17 +1,15 @@
 """What people's answers tell beside several machines, beside ones that lie, and beside none.
 
 "digits:8" has three classifiers that learned from the same few items, so that their mistakes are
-correlated: a linear one, trees, and neighbours. Each says yes so seldom that it finds half of what
-applies (recall .49, .52 and .55). Their scores are steep, and rounded to two digits: most are
-exactly 0 or 1. A person who does not err answers 200 questions, at random, or by what the machines
-say in three "rounds". The ways are no machine; the mean of the scores as one machine; the mean,
-clipped to .05 to .95; the majority; the first machine; and all as several machines.
+correlated: a linear one, trees, and neighbours. Each finds half of what applies. Their scores are
+steep, and rounded to two digits: most are exactly 0 or 1. A person who does not err answers 200
+questions, at random, or by what the machines say in three "rounds". The ways are no machine; the
+mean of the scores as one machine, also clipped; the majority; the first machine; and all as several
+machines. Of scene, ten machines stand alone, in three rounds; three of them lie.
 
-Of scene, ten machines stand alone, in three rounds. Three lie: one says the contrary, one says
-another label's, and one says the contrary of every other label. Others say yes and no by chance,
-are constant for two labels, or give scores. Figures are the root mean square error of frequencies,
-how many intervals of 95 % hold (on average, and of the worst label), their width, the standard
-error over draws, and the error without a machine ("none").
+Figures are the root mean square error of frequencies, how many intervals of 95 % hold (on average,
+and of the worst label), their width, the standard error over draws, and the error without a machine
+("none").
 """
 
 from __future__ import annotations

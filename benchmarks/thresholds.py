@@ -1,13 +1,12 @@
 """How often promised precision and recall are kept, and what the promises cost.
 
-A model learned from one random yes or no for each of half of the items. Random questions
-("asked"), as many forms about all labels ("ticked"), or questions that are drawn for the figure
-("to evaluate") are about the other items, 50 times anew in each block, and thresholds are chosen.
-True labels of all these items say what precision and recall really are. Figures are how often
-thresholds were found, how often the promise was kept (it is, too, where none was found), the other
-figure on average, and the other figure of the best threshold that true labels can find. ``missed``
-is the share of labels that apply that are not predicted: over all pairs, and as the mean over items
-with a label. "conformal" is the rule of conformal risk control, which bounds that average only.
+A model learned from one random yes or no for each of half of the items. Random questions ("asked"),
+as many forms about all labels ("ticked"), or questions that are drawn for the figure ("to
+evaluate") are about the other items, 50 times anew in each block. Figures are how often thresholds
+were found, how often the promise was kept (it is, too, where none was found), the other figure on
+average and at best, and the share of labels that apply that are not predicted: over all pairs
+(``missed``), and as the mean over items with a label. "conformal" is the rule of conformal risk
+control, which bounds that mean only.
 """
 
 from __future__ import annotations

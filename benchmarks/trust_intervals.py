@@ -1,13 +1,12 @@
 """How often the intervals of a model's figures hold the truth, and how long they are.
 
-A model (linear selection likelihood) learned from one yes/no answer about each item of one half.
-Questions about the other half are drawn and answered, 200 times anew in each block. Compared are
-figures by these answers with the figures of all labels: squared error, how often the interval of
-95 % holds the truth, and its length. "asked": random yes/no questions. "ticked": all labels of
-random items, as many judgements in all. "erring": asked, and people miss .25 and invent .03;
-``estimate_metrics`` is told. "other items": each draw has other items, drawn from the half with
-replacement, and its labels are the truth about all items of the kind. Rivals (``boot``, ``ppi``)
-are the bootstrap over the judged items, with 1,000 replicates and percentiles, and for precision
+A linear model learned from one yes/no answer about each item of one half. Questions about the other
+half are drawn and answered, 200 times anew in each block. Figures by these answers are compared
+with those of all labels: squared error, how often the interval of 95 % holds the truth, and its
+length. "asked": random yes/no questions. "ticked": all labels of random items. "erring": asked, and
+people miss .25 and invent .03; ``estimate_metrics`` is told. "other items": each draw has other
+items, drawn with replacement, and all labels are the truth about their kind. Rivals (``boot``,
+``ppi``) are the bootstrap over the judged items, with percentiles, and for precision
 prediction-powered inference (``pip install ppi-python``), which know no mistakes.
 """
 

@@ -1,11 +1,11 @@
 """How often do sittings stop falsely that end when frequencies are known?
 
-"level" sums up, for each frequency, the chance that the interval misses it at the moment when it
-is short enough, with a look after each answer. "frequencies" simulates 2,000 sittings on true
-labels; people err as they did on relations (they miss .23 and invent .028), or not at all. In
-"beside", it is known of all items what a machine says, or a model of other items; 2,000 sittings,
-500 where people err. "random" asks about random labels until the last one is known, and "fixed" is
-the number of answers that would have been enough for the label that needs most.
+"level" sums up, for each frequency, the chance that the interval misses it at the moment when it is
+short enough, with a look after each answer. "frequencies" simulates 2,000 sittings on true labels;
+people err as they did on relations (they miss .23 and invent .028), or not at all. In "beside", it
+is known of all items what a machine says, or a model of other items; 2,000 sittings, 500 where
+people err. "random" asks about random labels until the last one is known, and "fixed" is the number
+of answers that would have been enough for the label that needs most.
 """
 
 from __future__ import annotations

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._models import true_figures
 from benchmarks._until import NEEDS as NEEDS
-from benchmarks._until import figure_of, held_left, load, predictions, rates_of, shares
+from benchmarks._until import held_left, load, predictions, rates_of, shares
 from complabel.trust._goals import _PARTS, Goal, Standing, _part
 from complabel.trust._metrics import _chances
 from complabel.trust._pairs import JudgedPairs, ScoredPairs
@@ -55,7 +56,7 @@ def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
     """Return how sittings go."""
     p, truth = predictions(*load(cell["set"], data))
     goal, rates = Goal(cell["figure"], cell["within"]), rates_of(cell["people"])
-    whole, rng = figure_of(p, truth, goal.figure), np.random.default_rng([draw, 7])
+    whole, rng = true_figures(truth, p)[goal.figure], np.random.default_rng([draw, 7])
     is_all = cell["items"] == "all"
     n_items = len(p) if is_all else min(len(p), cell["items"])
     n_sittings = 200 if is_all and goal.within == 0.05 else 50

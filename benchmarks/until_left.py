@@ -1,12 +1,11 @@
 """Is it known how many answers and minutes are left, and that items are too few?
 
-"few": 169 items are drawn; it is said whether a goal that they cannot reach is denied before the
-first question, and after 40 % of the answers (shares of sittings; ``*_never`` are those that cannot
-reach it). "time": until the frequency of each label is known, with 1.5 seconds an answer in the
-median; ``held_5`` says how often, of 100 sittings, the interval of 80 % of the minutes left held
-that was shown after 5 minutes, and ``held`` the same of answers, after about 40 % of them.
-"learning": the goal is F1 of the model that learns from the same answers; people do not err.
-A draw is 3 sittings.
+"few": 169 items are drawn; whether a goal that they cannot reach is denied before the first
+question, and after 40 % of the answers (shares of sittings; ``never`` cannot reach it). "time":
+until the frequency of each label is known, with 1.5 seconds an answer in the median; ``held_5``
+says how often, of 100 sittings, the interval of 80 % of the minutes left held after 5 minutes, and
+``held`` the same of answers, after about 40 % of them. "learning": the goal is F1 of the model that
+learns from the same answers; people do not err. A draw is 3 sittings.
 """
 
 from __future__ import annotations
@@ -18,9 +17,10 @@ import numpy as np
 from scipy import special
 
 from benchmarks._draws import block, means
+from benchmarks._models import true_figures
 from benchmarks._sets import answers_to
 from benchmarks._until import NEEDS as NEEDS
-from benchmarks._until import figure_of, held_left, load, predictions, rates_of
+from benchmarks._until import held_left, load, predictions, rates_of
 from complabel._questions import KINDS
 from complabel.live._asker import Asker
 from complabel.live._drawing import RandomQuestions
@@ -126,7 +126,7 @@ def of_learning(X: Any, Y: Any, goal: Goal, draw: int) -> dict[str, float]:
     if not standings:
         return {"reached": 0, "false": 0}
     p = special.expit(refits._logits(refits._points[-1], np.arange(len(rows)), n_labels))
-    truth, (part,) = figure_of(p, Y[rows], goal.figure), standings[0].parts
+    truth, (part,) = true_figures(Y[rows], p)[goal.figure], standings[0].parts
     false = part.is_reached and not part.low <= truth <= part.high
     found = {"reached": int(part.is_reached), "false": int(false)}
     return found | ({"answers": n} if part.is_reached else {})
