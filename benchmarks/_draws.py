@@ -29,7 +29,7 @@ def means_of(yielded: Iterable[tuple[dict[str, Any], dict[str, Any]]]) -> list[A
 
 def means(measure: Callable[..., Any]) -> Callable[..., list[Any]]:
     """Let a function that yields cells and figures return the means of each cell."""
-    return functools.wraps(measure)(lambda **given: means_of(measure(**given)))
+    return functools.wraps(measure)(lambda *of, **given: means_of(measure(*of, **given)))
 
 
 def told_by(low: Any, high: Any, truth: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from research.sharpness import estimate_sharpness
+from scipy.special import log_softmax
 
 from benchmarks._draws import block
 from complabel.experiments.datasets import load_dataset, load_released
@@ -53,11 +54,8 @@ def choice(dataset: Any, released: Any) -> dict[str, float]:
     tests = {s: estimate_sharpness(dataset.Y, released, against=s) for s in (0, 1, 4)}
     found, Y = tests[0], dataset.Y.astype(float)
     phi = Y @ np.corrcoef(Y.T) / Y.sum(axis=1, keepdims=True)  # (n, K), mean over relevant labels
-    likelihoods = []
-    for s in (0, 1, 3, 5, 7):
-        weights = np.where(Y == 0, np.exp(-s * phi), 0)
-        chances = weights / weights.sum(axis=1, keepdims=True)
-        likelihoods.append(np.log(chances[released == 1]).sum())
+    log_weights = (np.where(Y == 0, -s * phi, -np.inf) for s in (0, 1, 3, 5, 7))
+    likelihoods = [log_softmax(each, axis=1)[released == 1].sum() for each in log_weights]
     low, high = found.interval()
     return {
         "sharpness": found.sharpness,

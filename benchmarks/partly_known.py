@@ -40,11 +40,8 @@ def figures(Y: Labels, p: Array, known: Any) -> dict[str, float]:
     """Return the figures of a model with probabilities ``p`` on the known pairs, all (n, K)."""
     predicted = (p > 0.5).astype(np.uint8)
     labels = evaluate_labels(Y, p, predicted, known=known)
-    values = {}
-    for name in SHOWN:
-        found = [each[name] for each in labels if each[name] is not None]
-        if found:
-            values[name] = float(np.mean(np.asarray(found, dtype=float)))
+    of_labels = {name: [each[name] for each in labels if each[name] is not None] for name in SHOWN}
+    values = {name: float(np.mean(found)) for name, found in of_labels.items() if found}
     ranked = ((known & (Y == 1)).any(axis=1) & (known & (Y == 0)).any(axis=1)).any()
     criteria = [each for each in CRITERIA if each.name == "ranking_loss"] if ranked else []
     values |= evaluate(Y, p, predicted, criteria=criteria, known=known)

@@ -58,18 +58,16 @@ def compared(Y: Labels, p: Array, by: Array, draws: range) -> Any:
     for of in FIGURES:
         square, held, width = np.nanmean(found[of, of], axis=0)
         random_square, random_held, random_width = np.nanmean(found["random", of], axis=0)
-        yield (
-            {"figure": of},
-            {
-                "held_random": random_held,
-                "width_random": random_width,
-                "held": held,
-                "width": width,
-                "held_f1": np.mean(found["f1", of], axis=0)[1],
-                "worth": (random_width / width) ** 2,
-                "worth_by_error": random_square / square,
-            },
-        )
+        figures = {
+            "held_random": random_held,
+            "width_random": random_width,
+            "held": held,
+            "width": width,
+            "held_f1": np.mean(found["f1", of], axis=0)[1],
+            "worth": (random_width / width) ** 2,
+            "worth_by_error": random_square / square,
+        }
+        yield {"figure": of}, figures
 
 
 def measure(*, draw: int, data: Any, **cell: Any) -> Any:

@@ -31,11 +31,19 @@ CELLS += [{"set": "yeast", "asked": 600, "people": "err"}]
 QUICK, NEEDS = {"set": ("digits",)}, ("scene", "yeast", "corel5k")
 
 
+def asked(Y: Any, n: int, sample: int) -> Answers:
+    """Ask n questions, one about each item in each round."""
+    n_rounds = -(-n // len(Y))
+    how: Any = {"question": "asked", "items_share": n / n_rounds / len(Y)}
+    streams = (np.random.default_rng([sample, number]) for number in range(n_rounds))
+    return Answers.concatenate([draw_answers(Y, random_state=each, **how) for each in streams])
+
+
 def erring(answers: Answers, missed: float, invented: float, draw: int) -> Answers:
     """Return yes/no answers with mistakes at these rates."""
     true = answers.statements()
-    chance = np.where(true.applies, 1 - missed, invented)
-    said = np.random.default_rng([draw, 8]).random(len(true)) < chance
+    random = np.random.default_rng([draw, 8]).random(len(true))[true.answer]
+    said = random < np.where(true.applies, 1 - missed, invented)
     return yes_or_no(answers.shape, true.item, true.label, said, None)
 
 
@@ -86,23 +94,16 @@ def measure(*, draw: int, data: Any, **cell: Any) -> Any:
     # As published: preprocessing would leave out rare labels.
     loaded: Any = load_dataset(cell["set"], data_dir=data, preprocessed=False)
     X, Y = (sparse.csr_array(each).toarray() for each in (loaded.X, loaded.Y))
-    order = np.random.default_rng(draw).permutation(len(Y))
-    few, rest = np.split(order, [len(Y) // 10])
+    few, rest = np.split(np.random.default_rng(draw).permutation(len(Y)), [len(Y) // 10])
     predictions = np.clip(Ridge(alpha=1.0).fit(X[few], Y[few]).predict(X[rest]), 0, 1)
-    Y, n_asked = Y[rest], cell["asked"]
     rates = (0.25, 0.03) if cell["people"] == "err" else (0.0, 0.0)
     found: dict[str, list[Any]] = {}
     for sample in range({"digits": 30, "corel5k": 100}.get(cell["set"], 200)):
-        rounds = -(-n_asked // len(Y))  # one question for each item, in each round
-        streams = [np.random.default_rng([sample, number]) for number in range(rounds)]
-        share = n_asked / rounds / len(Y)
-        asked = Answers.concatenate(
-            [draw_answers(Y, question="asked", items_share=share, random_state=s) for s in streams]
-        )
-        answers = erring(asked, *rates, sample) if any(rates) else asked
+        answers = asked(Y[rest], cell["asked"], sample)
+        answers = erring(answers, *rates, sample) if any(rates) else answers
         for name, each in estimates(answers, predictions, *rates).items():
             found.setdefault(name, []).append(each)
-    truth, rows = Y.mean(axis=0), []
+    truth, rows = Y[rest].mean(axis=0), []
     for name, samples in found.items():
         values, intervals = (np.stack(part) for part in zip(*samples, strict=True))
         low, high = intervals[..., 0], intervals[..., 1]

@@ -72,21 +72,14 @@ def measure(*, draw: int, data: Any, **cell: Any) -> Any:
         known = {name: each[order] for name, each in rates.items()}
         fits = {"fit": (answers, AUTO), "known": (answers, known), "first": (first, {})}
         models = {name: linear(**how).fit(X[:N_ITEMS], said) for name, (said, how) in fits.items()}
-        truth, interval = (
-            Y.sum(axis=1).mean(),
-            getattr(models["fit"], "cardinality_interval_", None),
-        )
+        truth = Y.sum(axis=1).mean()
+        interval = getattr(models["fit"], "cardinality_interval_", None)
         off = abs(models["fit"].predict_proba(X).sum(axis=1).mean() / truth - 1) * 100
-        yield (
-            {},
-            {
-                "refused": interval is None,
-                "held": interval is not None and interval[0] <= truth <= interval[1],
-                "off_found": off * (interval is not None),
-                "off_refused": off * (interval is None),
-                **{
-                    name: likelihood(each, X[N_ITEMS:], Y[N_ITEMS:])
-                    for name, each in models.items()
-                },
-            },
-        )
+        figures = {
+            "refused": interval is None,
+            "held": interval is not None and interval[0] <= truth <= interval[1],
+            "off_found": off * (interval is not None),
+            "off_refused": off * (interval is None),
+        }
+        new = X[N_ITEMS:], Y[N_ITEMS:]
+        yield {}, figures | {name: likelihood(each, *new) for name, each in models.items()}

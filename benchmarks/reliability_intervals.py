@@ -38,14 +38,12 @@ def measure(*, draw: int, data: Any, **cell: str) -> Any:
         again = [rng.integers(n, size=n) for _ in range(REPLICATES)]
         replicates = [plain_error(judged[rows], said[rows], BINS) for rows in again]
         low, high = np.quantile(replicates, [0.025, 0.975])
-        yield (
-            {"questions": n},
-            {
-                "true": truth,
-                "plain": plain_error(judged, said, BINS),
-                "error": found.error,
-                "length": found.interval[1] - found.interval[0],
-                "held": found.interval[0] <= truth <= found.interval[1],
-                "boot_held": low <= truth <= high,
-            },
-        )
+        figures = {
+            "true": truth,
+            "plain": plain_error(judged, said, BINS),
+            "error": found.error,
+            "length": found.interval[1] - found.interval[0],
+            "held": found.interval[0] <= truth <= found.interval[1],
+            "boot_held": low <= truth <= high,
+        }
+        yield {"questions": n}, figures

@@ -16,6 +16,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import precision_recall_curve
 
 from benchmarks._draws import block, means
 from benchmarks._models import Array, Labels, asked, fitted, parts
@@ -31,28 +32,6 @@ CELLS = [
 ]
 DRAWS, BLOCK, NEEDS = 4, 50, ("scene", "yeast")
 QUICK = {"by": ("asked",), "set": ("digits",), "questions": (200,)}
-
-
-class Reached:
-    """Precision and recall of one threshold for all labels, over all pairs of some items."""
-
-    def __init__(self, p: Array, Y: Labels) -> None:
-        order = np.argsort(-p, axis=None)
-        right = np.cumsum(Y.ravel()[order], dtype=np.float64)
-        self._scores = p.ravel()[order][::-1]
-        self.precision, self.recall = right / np.arange(1, p.size + 1), right / right[-1]
-
-    def at(self, threshold: float) -> tuple[float, float]:
-        """Return precision and recall."""
-        n = len(self._scores) - int(np.searchsorted(self._scores, threshold, side="left"))
-        return (float(self.precision[n - 1]), float(self.recall[n - 1])) if n else (1.0, 0.0)
-
-    def best(self, of: str, least: float) -> float:
-        """Return the highest recall with such a precision, or the other way round."""
-        named, other = self.precision, self.recall
-        if of != "precision":
-            named, other = other, named
-        return float(other[named >= least].max(initial=0.0))
 
 
 def missed_by_item(p: Array, Y: Labels, threshold: float) -> float:
@@ -82,7 +61,8 @@ def measure(*, draw: int, data: Any, **cell: Any) -> Any:
     """Yield what a draw found and kept, for each promise."""
     (X, Y), (others, truth) = parts(cell["set"], data, 2)
     p = fitted(X, Y).predict_proba(others)
-    reached, n, nothing = Reached(p, truth), cell["questions"], nothing_said(*truth.shape)
+    *curves, places = precision_recall_curve(truth.ravel(), p.ravel())
+    n, nothing = cell["questions"], nothing_said(*truth.shape)
     for each, of in product(block(draw, BLOCK), ("precision", "recall")):
         if cell["by"] == "to evaluate":
             rng = np.random.default_rng([each, n])
@@ -91,16 +71,14 @@ def measure(*, draw: int, data: Any, **cell: Any) -> Any:
         else:
             said = asked(truth, n, [each, n], cell["by"])
         for rule, least, is_found, cut in cuts_of(said, p, of):
-            precision, recall = reached.at(cut)
-            named, other = (precision, recall) if of == "precision" else (recall, precision)
-            yield (
-                {"promise": rule, "least": least},
-                {
-                    "found": is_found,
-                    "kept": named >= least,
-                    "other": other,
-                    "missed": 1 - recall,
-                    "missed_of_item": missed_by_item(p, truth, cut),
-                    "best": reached.best(rule, least),
-                },
-            )
+            named, other = curves if of == "precision" else curves[::-1]
+            at = np.searchsorted(places, cut)
+            figures = {
+                "found": is_found,
+                "kept": named[at] >= least,
+                "other": other[at],
+                "missed": 1 - curves[1][at],
+                "missed_of_item": missed_by_item(p, truth, cut),
+                "best": other[named >= least].max(),
+            }
+            yield {"promise": rule, "least": least}, figures
