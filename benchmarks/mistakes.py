@@ -94,10 +94,8 @@ def errors_of_rates(asked: Asked, said: Answers, wrong: Any, rates: Any, fitted:
         f"{name}_off": abs(getattr(fitted, f"{name}_") - of)[many].mean()
         for name, of in rates.items()
     }
-    n_wrong, n_judged = (
-        np.bincount(said.annotator, of) for of in (wrong & asked.applies, asked.applies)
-    )
-    counted = n_wrong / np.maximum(n_judged, 1)
+    n_judged = np.bincount(said.annotator, asked.applies)
+    counted = np.bincount(said.annotator, wrong & asked.applies) / np.maximum(n_judged, 1)
     return found | {"missed_counted": abs(counted - rates["missed"])[many].mean()}
 
 
