@@ -4,44 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
 from complabel.answers import Answers
 from complabel.methods import SelectionLikelihoodClassifier
 
+Array: TypeAlias = Any
 PEOPLE = 40
 AUTO: dict[str, Any] = {"missed": "auto", "invented": "auto"}
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Yes/no questions about items, with who answers each, and what is true."""
+    """Yes/no questions about items (n, K), with who answers each, and what is true."""
 
-    item: NDArray[np.intp]
-    label: NDArray[np.intp]
-    person: NDArray[np.intp]
-    applies: NDArray[np.bool_]
-    again: NDArray[np.bool_]  # whether somebody else has been asked this before
-    n_items: int
-    n_labels: int
+    shape: tuple[int, ...]
+    item: Array
+    label: Array
+    person: Array
+    applies: Array
+    again: Array  # whether somebody else has been asked this before
 
-    def answers(self, said: NDArray[np.bool_]) -> Answers:
+    def answers(self, said: Array) -> Answers:
         """Return the answers, in which people said these things."""
         names = np.array([f"{each:02d}" for each in self.person])
-        shape = self.n_items, self.n_labels
-        return yes_or_no(shape, self.item, self.label, said, names)
+        return yes_or_no(self.shape, self.item, self.label, said, names)
 
 
 def yes_or_no(shape: Any, item: Any, label: Any, yes: Any, annotator: Any) -> Answers:
     """Return answers about random pairs of an item and a label, each by somebody."""
-    marks = np.zeros((2, len(item), shape[1]), dtype=np.uint8)
-    marks[np.where(yes, 1, 0), np.arange(len(item)), label] = 1
+    asked = np.eye(shape[1], dtype=np.uint8)[label]
+    relevant = asked * np.asarray(yes, dtype=np.uint8)[:, np.newaxis]
     return Answers.from_arrays(
-        absent=marks[0],
-        relevant=marks[1],
+        absent=asked - relevant,
+        relevant=relevant,
         question="asked",
         item=item,
         n_items=shape[0],
@@ -50,7 +49,7 @@ def yes_or_no(shape: Any, item: Any, label: Any, yes: Any, annotator: Any) -> An
     )
 
 
-def ask(Y: NDArray[np.uint8], share_twice: float, rng: np.random.Generator) -> Asked:
+def ask(Y: Array, share_twice: float, rng: np.random.Generator) -> Asked:
     """Ask one question about each item, and a share of them again, another person."""
     n_items, n_labels = Y.shape
     label = rng.integers(n_labels, size=n_items)
@@ -59,11 +58,9 @@ def ask(Y: NDArray[np.uint8], share_twice: float, rng: np.random.Generator) -> A
     other = (person[again] + rng.integers(1, PEOPLE, size=len(again))) % PEOPLE
     item = np.concatenate([np.arange(n_items), again])
     order = np.argsort(item, kind="stable")  # as Answers orders them
-    item, is_again = item[order], order >= n_items
+    item, people = item[order], np.concatenate([person, other])[order]
     label = label[item]
-    applies = Y[item, label] == 1
-    people = np.concatenate([person, other])[order]
-    return Asked(item, label, people, applies, is_again, n_items, n_labels)
+    return Asked(Y.shape, item, label, people, Y[item, label] == 1, order >= n_items)
 
 
 def linear(**settings: Any) -> SelectionLikelihoodClassifier:
@@ -90,8 +87,6 @@ def aggregations() -> dict[str, Callable[[], Any]]:
 
 def aggregated(make: Any, shape: Any, item: Any, label: Any, worker: Any, yes: Any) -> Any:
     """Return the probabilities (n, K) of a method of crowd-kit, label by label."""
-    import pandas as pd
-
     found = np.zeros(shape)
     for k in range(shape[1]):
         of = label == k

@@ -54,9 +54,7 @@ class Crowd:
         """Mark ``each`` answers about every sentence, drawn at random, (A,)."""
         order = rng.permutation(len(self.item))
         place = pd.Series(self.item[order]).groupby(self.item[order]).cumcount().to_numpy()
-        marked = np.zeros(len(order), dtype=bool)
-        marked[order[place < each]] = True
-        return marked
+        return np.isin(np.arange(len(order)), order[place < each])
 
     def votes(self, rows: np.ndarray) -> np.ndarray:
         """Return the share of these answers that tick a relation, (n, K)."""
@@ -83,33 +81,28 @@ class Crowd:
         item, ticks = self.item[rows], self.ticks[rows]
         others = (sums.round()[item] - ticks) / (n_people[item, np.newaxis] - 1)
         applies, said = (others > 0.5).ravel(), ticks.ravel() == 1
-        of = {"applies": applies, "not": ~applies}
-        wrong = {"missed": applies & ~said, "invented": ~applies & said}
-        return pd.DataFrame(
-            {"annotator": np.repeat(self.person[rows], self.n_labels), **of, **wrong}
-        )
+        found = {"annotator": np.repeat(self.person[rows], self.n_labels)}
+        found |= {"applies": applies, "not": ~applies}
+        return pd.DataFrame(found | {"missed": applies & ~said, "invented": ~applies & said})
 
 
 def features(sentences: pd.DataFrame) -> Any:
     """Return weights of words: of the sentence, between and around the two terms, and in them."""
-    parts: dict[str, list[str]] = {"sentence": [], "between": [], "around": []}
-    places = ["sentence", "term1", "term2", "term1_first", "term1_last", "term2_first"]
-    rows = sentences[[*places, "term2_last"]].itertuples(index=False)
-    for text, first_term, second_term, *bounds in rows:
-        words = text.lower().split()
-        (a, b), (c, d) = sorted([bounds[:2], bounds[2:]])
-        parts["sentence"].append(" ".join(words))
-        parts["between"].append(" ".join(words[b:c]))
-        beside = words[max(0, a - 2) : a] + words[d : d + 2]
-        terms = [f"1_{word}" for word in first_term.lower().split()]
-        terms += [f"2_{word}" for word in second_term.lower().split()]
-        parts["around"].append(" ".join(beside + terms))
-    blocks = []
-    for name, texts in parts.items():
-        words = TfidfVectorizer(
-            min_df=2, sublinear_tf=True, ngram_range=(1, 1 + (name == "between"))
+    parts = []
+    for row in sentences.itertuples(index=False):
+        words = row.sentence.lower().split()
+        (a, b), (c, d) = sorted(
+            [(row.term1_first, row.term1_last), (row.term2_first, row.term2_last)]
         )
-        blocks.append(words.fit_transform(texts))
+        terms = [f"1_{word}" for word in row.term1.lower().split()]
+        terms += [f"2_{word}" for word in row.term2.lower().split()]
+        around = words[max(0, a - 2) : a] + words[d : d + 2] + terms
+        parts.append([" ".join(each) for each in (words, words[b:c], around)])
+    how: Any = {"min_df": 2, "sublinear_tf": True}
+    blocks = [
+        TfidfVectorizer(ngram_range=(1, longest), **how).fit_transform(texts)
+        for texts, longest in zip(zip(*parts, strict=True), (1, 2, 1), strict=True)
+    ]
     return sparse.hstack(blocks).tocsr()
 
 

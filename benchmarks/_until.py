@@ -1,4 +1,4 @@
-"""What simulated sittings share: people, sets, predictions, and figures by all true labels."""
+"""What simulated sittings share: people, sets and predictions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import numpy as np
 from scipy.io import loadmat
 from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import MaxAbsScaler
 
 from complabel.datasets import make_digits
 from complabel.experiments.datasets import load_dataset, load_file
-from complabel.trust._metrics import figures_of
-from complabel.trust._pairs import JudgedPairs, ScoredPairs
 
 PEOPLE = {"right": (0.0, 0.0), "err": (0.23, 0.028)}  # missed, invented: as on relations
 NEEDS = ("scene", "yeast", "corel5k", "corel5k-all", "mirflickr")
@@ -45,30 +44,15 @@ def load(name: str, data: Path | None) -> tuple[Any, Any]:
 def predictions(X: Any, Y: Any) -> tuple[Any, Any]:
     """Return chances by a model of half of the rows about the other half, and their labels."""
     X = MaxAbsScaler().fit_transform(X)
-    order = np.random.default_rng(0).permutation(len(Y))
-    train, test = order[: len(Y) // 2], order[len(Y) // 2 :]
-    p = np.zeros((len(test), Y.shape[1]))
-    for label in range(Y.shape[1]):
-        y = Y[train, label] > 0
-        if 0 < y.sum() < len(y):
-            model = LogisticRegression(C=1.0, max_iter=200).fit(X[train], y)
-            p[:, label] = model.predict_proba(X[test])[:, 1]
-    return p, (Y[test] > 0)
+    train, test = np.split(np.random.default_rng(0).permutation(len(Y)), [len(Y) // 2])
+    model = OneVsRestClassifier(LogisticRegression(C=1.0, max_iter=200))
+    return model.fit(X[train], Y[train] > 0).predict_proba(X[test]), Y[test] > 0
 
 
-def figure_of(p: Any, truth: Any, figure: str) -> float:
-    """Return the figure by all true labels."""
-    every, none = np.arange(p.size), np.zeros((1, p.shape[1]))
-    at, nobody = np.divmod(every, p.shape[1]), np.full(p.size, -1)
-    judged = JudgedPairs(*at, nobody, truth.ravel(), np.ones(p.size), *p.shape)
-    pairs = ScoredPairs.of(judged, p, np.asarray(0.5), none, none)
-    return float(figures_of(pairs, 0.95, new_items=False, names=(figure,))[figure].value)
-
-
-def what_was_left(looks: Any, n: int) -> tuple[float, float, float] | None:
-    """Return what a look after at most 40 % of n answers said of the others: 80 %, middle."""
-    at = [each for each in looks if each[0] <= n / 2.5]
-    return tuple(at[-1][1:]) if at else None
+def held_left(looks: Any, n: int) -> bool | None:
+    """Return whether n answers came as a look after at most 40 % of them said, if there was one."""
+    at, low, _, high = max((each for each in looks if each[0] <= n / 2.5), default=[np.nan] * 4)
+    return low <= n - at <= high if np.isfinite(low) else None
 
 
 def shares(**counts: Any) -> dict[str, float]:

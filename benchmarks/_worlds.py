@@ -20,6 +20,11 @@ Rng = np.random.Generator
 World = Callable[[Rng], Answers]
 
 
+def world(draw: Callable[..., Answers]) -> Callable[..., World]:
+    """Let a function of chance and settings be a world for each of the settings."""
+    return lambda *settings, **more: lambda rng: draw(rng, *settings, **more)
+
+
 def sizes(rng: Rng, most_labels: int = 30) -> tuple[int, int]:
     """Draw numbers of items and labels, evenly on a log scale."""
     n = int(np.exp(rng.uniform(np.log(500), np.log(5000))))
@@ -71,71 +76,59 @@ def at_random(says: np.ndarray, share: Any, rng: Rng) -> np.ndarray:
     return np.where(random, rng.integers(2, size=len(says)), says)
 
 
-def ticked_world(sd: float | None, ratio: float = 1.0, mistakes: float = 0.0, **at: Any) -> World:
-    """Return a world in which one person names a label of an item, and another ticks all."""
-
-    def world(rng: Rng) -> Answers:
-        n, K = sizes(rng)
-        Y = truth(rng, at.get("n", n), at.get("K", K))
-        spread = rng.choice([0.0, 1.0, 2.0]) if sd is None else sd
-        first = (
-            named(Y, rng, spread, error_rate=mistakes) if ratio == 1 else depending(Y, rng, ratio)
-        )
-        return Answers.concatenate([first, ask(Y, rng, "ticked", error_rate=mistakes)])
-
-    return world
+@world
+def ticked_world(
+    rng: Rng, sd: float | None, ratio: float = 1, *, mistakes: float = 0, **at: Any
+) -> Answers:
+    """One person names a label of an item, and another ticks all."""
+    n, K = sizes(rng)
+    Y = truth(rng, at.get("n", n), at.get("K", K))
+    spread = rng.choice([0.0, 1.0, 2.0]) if sd is None else sd
+    first = named(Y, rng, spread, error_rate=mistakes) if ratio == 1 else depending(Y, rng, ratio)
+    return Answers.concatenate([first, ask(Y, rng, "ticked", error_rate=mistakes)])
 
 
+@world
 def audited_world(
-    sd: float, question: str, share: float, most_labels: int = 30, least: tuple[int, int] = (0, 4)
-) -> World:
-    """Return a world of named labels, with yes/no questions about a share of the items."""
-
-    def world(rng: Rng) -> Answers:
-        n, K = sizes(rng, most_labels)
-        Y = truth(rng, max(n, least[0]), max(K, least[1]))
-        first = named(Y, rng, sd, question=question)
-        return Answers.concatenate([first, ask(Y, rng, items_share=share)]) if share else first
-
-    return world
+    rng: Rng, sd: float, question: str, share: float, most: int = 30, least: Any = (0, 4)
+) -> Answers:
+    """Labels are named, and yes/no questions are about a share of the items."""
+    n, K = sizes(rng, most)
+    Y = truth(rng, max(n, least[0]), max(K, least[1]))
+    first = named(Y, rng, sd, question=question)
+    return Answers.concatenate([first, ask(Y, rng, items_share=share)]) if share else first
 
 
-def people_world(rates: list[float], share: float) -> World:
-    """Return a world in which two people of each item judge the same, with these error rates."""
-
-    def world(rng: Rng) -> Answers:
-        n, K = sizes(rng)
-        Y = truth(rng, n, K)[: max(int(share * n), 1)]
-        item, label = np.arange(len(Y)), rng.integers(K, size=len(Y))
-        people = np.array([rng.permutation(len(rates))[:2] for _ in item])
-        both = []
-        for which in people.T:
-            says = at_random(Y[item, label], np.array(rates)[which], rng)
-            who = [f"p{person}" for person in which]
-            both.append(judged(says, label, K, annotator=who, probability=1 / K))
-        return Answers.concatenate(both)
-
-    return world
+@world
+def people_world(rng: Rng, rates: list[float], share: float) -> Answers:
+    """Two people of each item judge the same, with these error rates."""
+    n, K = sizes(rng)
+    Y = truth(rng, n, K)[: max(int(share * n), 1)]
+    item, label = np.arange(len(Y)), rng.integers(K, size=len(Y))
+    people = np.array([rng.permutation(len(rates))[:2] for _ in item])
+    both = []
+    for which in people.T:
+        says = at_random(Y[item, label], np.array(rates)[which], rng)
+        who = [f"p{person}" for person in which]
+        both.append(judged(says, label, K, annotator=who, probability=1 / K))
+    return Answers.concatenate(both)
 
 
-def strangers_world(bad: str, n_people: int) -> World:
-    """Return a world in which people answer 300 random questions each, about items of their own.
+@world
+def strangers_world(rng: Rng, bad: str, n_people: int) -> Answers:
+    """People answer 300 random questions each, about items of their own.
 
     All err in one answer of fifty. ``bad`` says what the first of them does: "yes", "no" or
     "random"; nothing: the same as the others. There are at least five labels.
     """
-
-    def world(rng: Rng) -> Answers:
-        K = max(sizes(rng)[1], 5)
-        Y = truth(rng, 300 * n_people, K)
-        item, label = np.arange(len(Y)), rng.integers(K, size=len(Y))
-        says = Y[item, label] ^ (rng.random(len(Y)) < 0.02)
-        of_first = {"yes": 1, "no": 0, "random": rng.integers(2, size=300)}
-        says[:300] = of_first.get(bad, says[:300])
-        who = [f"p{person}" for person in item // 300]
-        return judged(says, label, K, annotator=who, probability=1 / K)
-
-    return world
+    K = max(sizes(rng)[1], 5)
+    Y = truth(rng, 300 * n_people, K)
+    item, label = np.arange(len(Y)), rng.integers(K, size=len(Y))
+    says = Y[item, label] ^ (rng.random(len(Y)) < 0.02)
+    of_first = {"yes": 1, "no": 0, "random": rng.integers(2, size=300)}
+    says[:300] = of_first.get(bad, says[:300])
+    who = [f"p{person}" for person in item // 300]
+    return judged(says, label, K, annotator=who, probability=1 / K)
 
 
 def rare_people(rng: Rng) -> Answers:
@@ -159,34 +152,29 @@ def volunteered(rng: Rng) -> Answers:
     return judged(rng.random(n) < 0.05, label, K)
 
 
-def audit(n_questions: int) -> World:
-    """Return a world with this many random yes/no questions."""
-    return lambda rng: ask(truth(rng, n_questions, sizes(rng)[1]), rng)
+@world
+def audit(rng: Rng, n_questions: int) -> Answers:
+    """Draw this many random yes/no questions."""
+    return ask(truth(rng, n_questions, sizes(rng)[1]), rng)
 
 
-def excluded(kind: str) -> World:
-    """Return a world in which rules exclude labels, independently or not."""
-
-    def world(rng: Rng) -> Answers:
-        Y = truth(rng, *sizes(rng))
-        rates = rng.uniform(0.05, 0.9, size=Y.shape[1])
-        marks = ask(Y, rng, "excluded", exclusion_rates=rates).excluded.toarray()
-        if kind == "copied":
-            marks[:, 0] = marks[:, 1]
-        if kind == "nested":
-            marks[:, 0] |= marks[:, 1]
-        return Answers.from_arrays(excluded=marks, question="excluded")
-
-    return world
+@world
+def excluded(rng: Rng, kind: str) -> Answers:
+    """Rules exclude labels, independently or not."""
+    Y = truth(rng, *sizes(rng))
+    rates = rng.uniform(0.05, 0.9, size=Y.shape[1])
+    marks = ask(Y, rng, "excluded", exclusion_rates=rates).excluded.toarray()
+    if kind == "copied":
+        marks[:, 0] = marks[:, 1]
+    if kind == "nested":
+        marks[:, 0] |= marks[:, 1]
+    return Answers.from_arrays(excluded=marks, question="excluded")
 
 
-def yes_world(per_label: float) -> World:
-    """Return a world of ticked items, with so many "yes" on average about one of the labels."""
-
-    def world(rng: Rng) -> Answers:
-        n, K = sizes(rng)
-        Y = (rng.random((n, K)) < max(0.2, 60 / n)).astype(np.uint8)
-        Y[:, 0] = rng.random(n) < per_label / n
-        return ask(Y, rng, "ticked")
-
-    return world
+@world
+def yes_world(rng: Rng, per_label: float) -> Answers:
+    """Items are ticked, with so many "yes" on average about one of the labels."""
+    n, K = sizes(rng)
+    Y = (rng.random((n, K)) < max(0.2, 60 / n)).astype(np.uint8)
+    Y[:, 0] = rng.random(n) < per_label / n
+    return ask(Y, rng, "ticked")

@@ -8,7 +8,6 @@ asked about, named freely, and named from menus of four.
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -41,14 +40,12 @@ def answers_of(Y: Any, name: str) -> Answers:
 
 def milliseconds(steps: Sequence[Callable[[], Any]]) -> list[float]:
     """Return the median processor time of each step; the steps take turns."""
-    taken: list[list[float]] = [[] for _ in steps]
-    for repeat in range(_REPEATS + _WARM):
-        for step, times in zip(steps, taken, strict=True):
-            started = time.process_time()
-            step()
-            if repeat >= _WARM:
-                times.append(1e3 * (time.process_time() - started))
-    return [statistics.median(times) for times in taken]
+    taken = np.empty((_REPEATS + _WARM, len(steps)))
+    for repeat, at in np.ndindex(taken.shape):
+        started = time.process_time()
+        steps[at]()
+        taken[repeat, at] = 1e3 * (time.process_time() - started)
+    return [*np.median(taken[_WARM:], axis=0)]
 
 
 def measure(*, draw: int, data: Any, batch: int, **cell: str) -> dict[str, float]:

@@ -1,14 +1,13 @@
 """Who is right: consensus beside votes and Dawid-Skene; wrong answers found; people's intervals?
 
-Forty simulated people miss labels with rates spread evenly from 0 to .75, and invent some with
-rates of about .03. They answer one yes/no question about each of 2,000 items, and a second person
-answers 30 % of these again ("asked"); or three people tick all labels of each item ("ticked").
-Compared on the pairs that people judged, by average ``precision`` and the share that is ``right``:
-the prediction of a model that finds rates, the share of "yes", Dawid-Skene of crowd-kit label by
-label, share and probability of ``find_consensus``, and the consensus of the model. ``missed_held``
-and ``invented_held``: the share of intervals of people's rates that hold, by a model that learned
-from the other half of the items, with common rates. ``wrong``: 3 % of the answers of people without
-mistakes are turned around, and as many of the most doubtful ones are looked at.
+Forty simulated people miss labels with rates from 0 to .75, and invent some with rates of about
+.03. They answer one yes/no question about each of 2,000 items, and a second person answers 30 % of
+these again ("asked"); or three people tick all labels of each item ("ticked"). Compared on the
+judged pairs, by average ``precision`` and the share that is ``right``: the prediction of a model
+that finds rates, the share of "yes", Dawid-Skene of crowd-kit label by label, share and probability
+of ``find_consensus``, and the consensus of the model. ``missed_held`` and ``invented_held``: the
+share of intervals of people's rates that hold, by a model of the other half of the items.
+``wrong``: 3 % of true answers are turned around; how many of as many doubtful ones are wrong.
 """
 
 from __future__ import annotations
@@ -25,16 +24,15 @@ from complabel.people import find_consensus
 from complabel.simulate import draw_answers
 
 CELLS = {"set": ("digits", "scene", "yeast"), "question": ("asked", "ticked")}
-DRAWS, NEEDS = 3, ("scene", "yeast")
-QUICK = {"set": ("digits",), "question": ("asked",)}
+DRAWS, QUICK, NEEDS = 3, {"set": ("digits",), "question": ("asked",)}, ("scene", "yeast")
 MOST_ITEMS, PLANTED = 2000, 0.03
 
 
 def drawn(question: str, Y: Any, missed: Any, invented: Any, rng: Any) -> Answers:
     """Draw answers with mistakes; missed and invented are rates of people."""
     if question == "ticked":
-        rates = {"missed": missed, "invented": invented}
-        return draw_answers(Y, question="ticked", answers_per_item=3, random_state=rng, **rates)
+        how: Any = {"answers_per_item": 3, "missed": missed, "invented": invented}
+        return draw_answers(Y, question="ticked", random_state=rng, **how)
     asked = ask(Y, 0.3, rng)
     rates_of = np.where(asked.applies, missed[asked.person], invented[asked.person])
     return asked.answers(asked.applies ^ (rng.random(len(rates_of)) < rates_of))
@@ -55,8 +53,7 @@ def compared(X: Any, Y: Any, answers: Answers) -> Any:
         "consensus": model.predict_consensus(X, answers),
     }
     if make := aggregations().get("Dawid-Skene"):
-        person = answers.annotator[said.answer]
-        by_pair = said.item, said.label, person, said.applies
+        by_pair = said.item, said.label, answers.annotator[said.answer], said.applies
         ways["Dawid-Skene"] = aggregated(make, Y.shape, *by_pair)
     judged = counts.sum(axis=0) > 0
     for name, scores in ways.items():
@@ -73,10 +70,8 @@ def wrong_among_doubtful(X: Any, Y: Any, question: str, rng: np.random.Generator
     yes = said.applies ^ (rng.random(len(said)) < PLANTED)
     marks = np.zeros((2, right.n_answers, Y.shape[1]), dtype=np.uint8)
     marks[yes.astype(int), said.answer, said.label] = 1
-    answers = Answers.from_arrays(
-        absent=marks[0], relevant=marks[1], offered=right.offered, question=question,
-        item=right.item, n_items=len(Y),
-    )  # fmt: skip
+    about: Any = {"offered": right.offered, "question": question, "item": right.item}
+    answers = Answers.from_arrays(absent=marks[0], relevant=marks[1], n_items=len(Y), **about)
     model = linear(missed=PLANTED, invented=PLANTED).fit(X, answers)
     found = model.doubtful_answers(X, answers)
     wrong = found["said"] != Y[found["item"], found["label"]]
@@ -95,10 +90,8 @@ def measure(*, draw: int, data: Any, **cell: str) -> Any:
     teacher = linear(missed=0.375, invented=0.034).fit(X[:half], answers[:half])
     table = teacher.annotators_table(X[half:], answers[half:])
     people = np.array([int(name) for name in table["annotator"]])
-    more: dict[str, Any] = {"wrong": wrong_among_doubtful(X, Y, cell["question"], rng)}
+    more = {"wrong": wrong_among_doubtful(X, Y, cell["question"], rng)}
     for name, rate in zip(("missed", "invented"), rates, strict=True):
         held = (table[f"{name}_low"] <= rate[people]) & (rate[people] <= table[f"{name}_high"])
         more[f"{name}_held"] = held.mean()
-    return [
-        (way, {**figures, **(more if way["by"] == "consensus" else {})}) for way, figures in found
-    ]
+    return [(way, of | (more if way["by"] == "consensus" else {})) for way, of in found]

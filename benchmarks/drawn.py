@@ -4,8 +4,7 @@ A simulated machine of recall .7 and precision .85 labels 2,000 items with 12 la
 ``suggest_questions(against=...)`` in one or two rounds, without mistakes; of "half", the upper half
 of each round. The model is another one that errs as often. Figures are how often the interval of
 ``estimate_metrics`` holds the truth, and how far the estimate lies above it: by how questions were
-drawn, and with all taken for random ones ("read"); means of blocks of 25
-draws.
+drawn, and with all taken for random ones ("read"). A block has 25 draws.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.machines import Array
+from benchmarks._draws import block, means
+from benchmarks._sets import Array
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.trust import estimate_metrics
@@ -28,10 +28,7 @@ DRAWS, QUICK, N_DRAWS = 4, {"questions": ("200",)}, 25
 
 def asked(design: str, seed: int) -> tuple[Array, Array, Answers]:
     """Return the truth, the model's labels, and what people answered."""
-    names: Any = {
-        "items": [f"t{at}" for at in range(N)],
-        "label_names": [f"L{at}" for at in range(K)],
-    }
+    names: Any = {"items": range(N), "label_names": [str(label) for label in range(K)]}
     rng, often = np.random.default_rng(seed), np.geomspace(0.03, 0.3, K)
     Y = (rng.random((N, K)) < often).astype(np.uint8)
     invented = often * 0.7 * 0.15 / 0.85 / (1 - often)
@@ -43,16 +40,16 @@ def asked(design: str, seed: int) -> tuple[Array, Array, Answers]:
     for n in DESIGNS[design]:
         table = suggest_questions(said, n, against=machine, random_state=seed)
         table = table[: n // 2] if design.startswith("half") else table
-        pairs = zip(table["item"], table["label"], strict=True)
-        table["answer"] = [["no", "yes"][Y[int(item[1:]), int(label[1:])]] for item, label in pairs]
+        applies = Y[table["item"].astype(int), table["label"].astype(int)]
+        table["answer"] = np.where(applies, "yes", "no")
         said = Answers.concatenate([said, Answers.from_table(table, **names)])
     return Y, model, said
 
 
+@means
 def measure(*, draw: int, questions: str, **_: Any) -> Any:
-    """Return what holds of each figure, by how the questions are read."""
-    found: dict[tuple[str, str], list[Any]] = {}
-    for seed in range(N_DRAWS * draw, N_DRAWS * (draw + 1)):
+    """Yield what holds of each figure, by how the questions are read."""
+    for seed in block(draw, N_DRAWS):
         Y, model, said = asked(questions, seed)
         right = (Y * model).sum()
         truth = {"precision": right / model.sum(), "recall": right / Y.sum(), "share": Y.mean()}
@@ -62,12 +59,5 @@ def measure(*, draw: int, questions: str, **_: Any) -> Any:
             figures = estimate_metrics(answers, np.where(model > 0, 0.8, 0.04))
             for figure, true in truth.items():
                 each = getattr(figures, figure)
-                row = (each.low <= true <= each.high, each.value - true)
-                found.setdefault((read, figure), []).append(row)
-    return [
-        (
-            {"read": read, "figure": figure},
-            dict(zip(("held", "bias"), np.mean(of, axis=0), strict=True)),
-        )
-        for (read, figure), of in found.items()
-    ]
+                told = {"held": each.low <= true <= each.high, "bias": each.value - true}
+                yield {"read": read, "figure": figure}, told

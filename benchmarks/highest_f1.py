@@ -19,8 +19,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import f1_score
 from sklearn.model_selection import TunedThresholdClassifierCV
 
+from benchmarks._draws import block, means
 from benchmarks._models import Array, Labels, asked, parts
-from complabel.methods import SelectionLikelihoodClassifier, cross_fit_probabilities
+from benchmarks._people import linear
+from complabel.methods import cross_fit_probabilities
 from complabel.simulate import draw_answers
 from complabel.trust import choose_thresholds
 
@@ -61,17 +63,12 @@ def tuned(p: Array, Y: Labels) -> Array:
     return cuts
 
 
-def tuned_together(p: Array, Y: Labels) -> Array:
+def best_for_all(p: Array, Y: Labels) -> Array:
     """Return the threshold for all labels with the highest F1 over all pairs, (K,)."""
     order = np.argsort(-p, axis=None)
     right = np.cumsum(Y.ravel()[order], dtype=np.float64)
     f1 = 2 * right / (np.arange(1, p.size + 1) + right[-1])
     return np.full(p.shape[1], p.ravel()[order][np.argmax(f1)])
-
-
-def linear() -> SelectionLikelihoodClassifier:
-    """Return an unfitted model."""
-    return SelectionLikelihoodClassifier(kernel="linear", random_state=0)
 
 
 def by_aims(said: Any, p: Array) -> dict[str, Array]:
@@ -80,39 +77,33 @@ def by_aims(said: Any, p: Array) -> dict[str, Array]:
     return {"0.5": np.full(p.shape[1], 0.5), **cuts}
 
 
-def measure(*, draw: int, data: Any, **cell: Any) -> Any:
-    """Return F1 of each way to choose thresholds."""
+def cuts_of(draw: int, data: Any, cell: Any) -> Any:
+    """Yield the test labels, their probabilities, and the thresholds of each way."""
     (X, Y), (more, labels), (test, truth) = parts(cell["set"], data, 3)
-    n, kind = cell["answers"].split(maxsplit=1)
-    found: dict[str, list[Any]] = {}
-
-    def keep(of_test: Array, cuts: dict[str, Array]) -> None:
-        for by, values in cuts.items():
-            micro, macro = (
-                f1_score(truth, of_test >= values, average=each, zero_division=0)
-                for each in ("micro", "macro")
-            )
-            found.setdefault(by, []).append((micro, macro))
-
-    if kind == "more":
+    n = int(cell["answers"].split()[0])
+    if cell["answers"].endswith("more"):
         model = linear().fit(X, draw_answers(Y, question="asked", random_state=0))
         p, of_test = model.predict_proba(more), model.predict_proba(test)
-        for each in range(N_DRAWS * draw, N_DRAWS * (draw + 1)):
-            cuts = by_aims(asked(labels, int(n), [each, int(n)]), p)
-            rows = np.random.default_rng([each, int(n)]).permutation(len(p))[: int(n)]
+        for each in block(draw, N_DRAWS):
+            cuts = by_aims(asked(labels, n, [each, n]), p)
+            rows = np.random.default_rng([each, n]).permutation(len(p))[:n]
             if each % N_DRAWS < N_FITS:  # it takes a thousand times as long as ours
                 cuts["complete labels by label"] = tuned(p[rows], labels[rows])
-            cuts["complete labels one"] = tuned_together(p[rows], labels[rows])
-            keep(of_test, {**cuts, "test labels one": tuned_together(of_test, truth)})
-    else:
-        stacked = sparse.vstack if sparse.issparse(X) else np.concatenate
-        both, labels = stacked([X, more]), np.concatenate([Y, labels])
-        for each in range(N_FITS * draw, N_FITS * (draw + 1)):
-            said = asked(labels, int(n), [each, 7])
-            of_test = linear().fit(both, said).predict_proba(test)
-            cuts = by_aims(said, cross_fit_probabilities(linear(), both, said))
-            keep(of_test, {**cuts, "test labels one": tuned_together(of_test, truth)})
-    return [
-        ({"by": by}, dict(zip(("micro", "macro"), np.mean(of, axis=0), strict=True)))
-        for by, of in found.items()
-    ]
+            cuts["complete labels one"] = best_for_all(p[rows], labels[rows])
+            yield truth, of_test, cuts
+        return
+    stacked = sparse.vstack if sparse.issparse(X) else np.concatenate
+    both, labels = stacked([X, more]), np.concatenate([Y, labels])
+    for each in block(draw, N_FITS):
+        said = asked(labels, n, [each, 7])
+        of_test = linear().fit(both, said).predict_proba(test)
+        yield truth, of_test, by_aims(said, cross_fit_probabilities(linear(), both, said))
+
+
+@means
+def measure(*, draw: int, data: Any, **cell: Any) -> Any:
+    """Yield F1 of each way to choose thresholds."""
+    for truth, p, cuts in cuts_of(draw, data, cell):
+        for by, values in {**cuts, "test labels one": best_for_all(p, truth)}.items():
+            how: Any = {"y_true": truth, "y_pred": p >= values, "zero_division": 0}
+            yield {"by": by}, {each: f1_score(average=each, **how) for each in ("micro", "macro")}

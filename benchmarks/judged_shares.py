@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._draws import block, means_of, told_by
 from benchmarks._models import linear_half, true_figures
 from benchmarks._sets import answers_to
 from complabel.trust import estimate_metrics
@@ -21,16 +22,14 @@ CELLS = {
     "aim": ("random", "average_precision", "f1"),
     "judged": (0.25, 0.5, 0.75, 1.0),
 }
-DRAWS, BLOCK, NEEDS = 1, 100, ("yeast", "mirflickr")
+BLOCK, N_ITEMS, NEEDS = 100, 169, ("yeast", "mirflickr")
 QUICK = {"set": ("digits",), "judged": (0.75, 1.0), "aim": ("f1",)}
-N_ITEMS = 169
 
 
-def measure(*, draw: int, data: Any, **cell: Any) -> Any:
-    """Return bias, error, share of intervals that hold, and length, of each figure."""
+def of_draws(draw: int, data: Any, cell: Any) -> Any:
+    """Yield the bias, its square, and whether the interval holds, of each figure."""
     Y, probabilities = linear_half(cell["set"], data)
-    found: dict[str, list[Any]] = {}
-    for each in range(BLOCK * draw, BLOCK * (draw + 1)):
+    for each in block(draw, BLOCK):
         rng = np.random.default_rng([each, 1])
         rows = rng.permutation(len(Y))[:N_ITEMS]
         P, truth = probabilities[rows], Y[rows]
@@ -42,11 +41,12 @@ def measure(*, draw: int, data: Any, **cell: Any) -> Any:
         ours = estimate_metrics(answers, P, new_items=False)
         for of, value in true_figures(truth, P).items():
             figure = getattr(ours, of)
-            held = figure.low - 1e-9 <= value <= figure.high + 1e-9
-            found.setdefault(of, []).append((figure.value - value, held, figure.high - figure.low))
-    rows_of = []
-    for of, values in found.items():
-        off, held, length = np.array(values).T
-        told = {"bias": off.mean(), "error": np.sqrt((off**2).mean())}
-        rows_of.append(({"figure": of}, told | {"held": held.mean(), "length": length.mean()}))
-    return rows_of
+            off = figure.value - value
+            told = told_by(figure.low, figure.high, value)
+            yield {"figure": of}, {"bias": off, "error": off**2, **told}
+
+
+def measure(*, draw: int, data: Any, **cell: Any) -> Any:
+    """Return bias, error, share of intervals that hold, and length, of each figure."""
+    rows = means_of(of_draws(draw, data, cell))
+    return [(of, figures | {"error": figures["error"] ** 0.5}) for of, figures in rows]

@@ -6,8 +6,8 @@ The recipe draws for each criterion 50 outputs that pass and 50 that fail, by th
 People label them, the judge's two rates are plain shares of what people say, and the pass rate is
 corrected by them (Rogan and Gladen), with bootstrap intervals. The same with 100 random outputs is
 a recipe, too. "audit" has the same 50 and 50; "rounds" 80 questions, then 120. Figures, of blocks
-of 20 draws, are the answers, the mean square error (its root is the error), how many intervals of
-95 % hold, and their width.
+of 20 draws, are the mean square error (its root is the error), how many intervals of 95 % hold, and
+their width.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._draws import block, means
 from benchmarks._sets import answers_to
 from benchmarks.machines import Array, against, holding, ours
 
@@ -38,46 +39,40 @@ def world(n_criteria: int, rng: np.random.Generator) -> tuple[Array, Array]:
 def recipe(Y: Array, judge: Array, rng: np.random.Generator, *, halves: bool) -> Any:
     """Return corrected pass rates, intervals, and which pairs were labelled."""
     values, ends, pairs = [], [], []
-    for k in range(Y.shape[1]):
-        words = [judge[:, k] == 1, judge[:, k] == 0] if halves else [judge[:, k] >= 0]
+    for k, verdict in enumerate(judge.T):
+        words = [verdict == 1, verdict == 0] if halves else [verdict >= 0]
         drawn = [rng.permutation(np.flatnonzero(w))[: 100 // len(words)] for w in words]
         at = np.concatenate(drawn)
         pairs.append((at, np.full(len(at), k)))
-        again = rng.integers(len(at), size=(BOOTSTRAPS, len(at)))
-        y, said = Y[np.vstack([at, at[again]]), k], judge[np.vstack([at, at[again]]), k]
+        again = np.vstack([at, at[rng.integers(len(at), size=(BOOTSTRAPS, len(at)))]])
+        y, said = Y[again, k], verdict[again]
         right = (y * said).sum(axis=1) / np.maximum(y.sum(axis=1), 1)
         invented = ((1 - y) * said).sum(axis=1) / np.maximum((1 - y).sum(axis=1), 1)
         gap = np.maximum(right - invented, 0.05)
-        share = np.clip((judge[:, k].mean() - invented) / gap, 0, 1)
+        share = np.clip((verdict.mean() - invented) / gap, 0, 1)
         values.append(share[0])
         ends.append(np.quantile(share[1:], [0.025, 0.975]))
     return np.array(values), np.array(ends), tuple(map(np.concatenate, zip(*pairs, strict=True)))
 
 
+@means
 def measure(*, draw: int, criteria: int, **_: Any) -> Any:
-    """Return the error of each way, and how its intervals hold."""
-    rows: dict[str, list[Any]] = {}
-    for seed in range(N_DRAWS * draw, N_DRAWS * (draw + 1)):
+    """Yield the error of each way, and how its intervals hold."""
+    for seed in block(draw, N_DRAWS):
         rng = np.random.default_rng([seed, criteria])
         Y, judge = world(criteria, rng)
-        q, truth = judge.mean(axis=0), Y.mean(axis=0)
         *by_verdict, pairs = recipe(Y, judge, rng, halves=True)
-        *at_random, _ = recipe(Y, judge, rng, halves=False)
-        two = against(Y, judge, (80, 120), seed)
         ways = {
-            "judge alone": (q, None, 0),
-            "recipe": (*by_verdict, len(pairs[0])),
-            "random recipe": (*at_random, 100 * criteria),
-            "audit": (*ours(answers_to(Y, *pairs), judge), len(pairs[0])),
-            "audit in rounds": (*ours(two, judge), 200),
+            "judge alone": (judge.mean(axis=0), None),
+            "recipe": by_verdict,
+            "random recipe": recipe(Y, judge, rng, halves=False)[:2],
+            "audit": ours(answers_to(Y, *pairs), judge),
+            "audit in rounds": ours(against(Y, judge, (80, 120), seed), judge),
         }
-        for way, (values, ends, n) in ways.items():
-            row = [n, ((values - truth) ** 2).mean()]
+        truth = Y.mean(axis=0)
+        for way, (values, ends) in ways.items():
+            figures = {"squares": ((values - truth) ** 2).mean()}
             if ends is not None:
-                row += [holding(ends, truth).mean(), np.ptp(ends, axis=1).mean()]
-            rows.setdefault(way, []).append(row)
-    names = ("answers", "squares", "held", "width")
-    return [
-        ({"way": way}, dict(zip(names, np.mean(each, axis=0), strict=False)))
-        for way, each in rows.items()
-    ]
+                figures |= {"held": holding(ends, truth).mean()}
+                figures |= {"width": np.ptp(ends, axis=1).mean()}
+            yield {"way": way}, figures

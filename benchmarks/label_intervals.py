@@ -1,11 +1,11 @@
 """How often intervals of single labels hold, and of groups of which few pairs were judged.
 
-"labels": as in ``trust_intervals``, random yes/no questions are drawn anew; intervals of the
-average precision of single labels are put together by the share of the items to which the label
-applies. Synthetic sets have labels from .006 to .3, whose probabilities are wrong in a way of their
-own. "groups": made labels with 2 to 30 answers, random ones, or about predicted items alone, or
-about the others. Intervals are put together by how many answers are about the group of which fewer
-were given; of precision, about the predicted items (3 means 3 or more).
+"labels": random yes/no questions are drawn anew, as in ``trust_intervals``; intervals of the
+average precision of single labels are put together by how often the label applies. Synthetic sets
+have labels from .006 to .3, whose probabilities are wrong in a way of their own. "groups": made
+labels with 2 to 30 answers, random ones, or about predicted items alone, or about the others; put
+together by how many answers are about the group of which fewer were given; of precision, about the
+predicted items (3 means 3 or more).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from scipy import optimize, special
 from sklearn.metrics import average_precision_score
 
+from benchmarks._draws import block, means_of, told_by
 from benchmarks._models import Array, linear_half, true_figures
 from benchmarks._sets import answers_to
 from benchmarks.trust_intervals import judged
@@ -23,9 +24,7 @@ from complabel.trust import estimate_metrics
 
 CELLS: list[dict[str, Any]] = [{"part": "labels", "questions": n} for n in (200, 1000)]
 CELLS += [{"part": "groups", "questions": "2 to 30"}]
-DRAWS = 1
-QUICK = {"part": ("groups",)}
-NEEDS = ("labels",)
+QUICK, NEEDS = {"part": ("groups",)}, ("labels",)
 SETS = ("synthetic-0", "synthetic-1", "scene", "yeast", "corel5k")
 BINS, N_WORLDS, PER_SET = (0.0, 0.02, 0.05, 0.1, 0.2, 1.0), 300, 30
 
@@ -42,29 +41,25 @@ def synthetic(seed: int, n_items: int = 3000, n_labels: int = 20) -> tuple[Array
     return Y, special.expit(logits + off)
 
 
-def of_labels(n: int, draw: int, data: Any) -> dict[Any, list[Any]]:
-    """Return whether intervals of labels hold, and their lengths, by the share of the label."""
-    found: dict[Any, list[Any]] = {}
+def of_labels(n: int, draw: int, data: Any) -> Any:
+    """Yield whether intervals of labels hold, and their lengths, by the share of the label."""
     for name in SETS:
         made = name.startswith("synthetic")
         Y, P = synthetic(int(name[-1])) if made else linear_half(name, data)
         truth = [average_precision_score(y, p) for y, p in zip(Y.T, P.T, strict=True)]
         bins = np.searchsorted(BINS, Y.mean(axis=0))
-        for each in range(PER_SET * draw, PER_SET * (draw + 1)):
+        for each in block(draw, PER_SET):
             answers = judged(Y, n, "asked", np.random.default_rng([each, n]))
             labels = estimate_metrics(answers, P, new_items=False).labels.values()
             for at, true, label in zip(bins, truth, labels, strict=True):
                 figure = label.average_precision
-                held = figure.low <= true <= figure.high
-                key = ("average_precision", f"{BINS[at - 1]:g} to {BINS[at]:g}")
-                found.setdefault(key, []).append((held, figure.high - figure.low))
-    return found
+                cell = {"figure": "average_precision", "among": f"{BINS[at - 1]:g} to {BINS[at]:g}"}
+                yield cell, told_by(figure.low, figure.high, true)
 
 
-def of_groups(draw: int, n_items: int = 400) -> dict[Any, list[Any]]:
-    """Return whether intervals of made labels hold, and their lengths, by answers of a group."""
-    found: dict[Any, list[Any]] = {}
-    for world in range(N_WORLDS * draw, N_WORLDS * (draw + 1)):
+def of_groups(draw: int, n_items: int = 400) -> Any:
+    """Yield whether intervals of made labels hold, and their lengths, by answers of a group."""
+    for world in block(draw, N_WORLDS):
         rng = np.random.default_rng([world, 3])
         share, good = rng.choice([0.05, 0.2, 0.5, 0.8]), rng.choice([0.0, 0.75, 2.25])
         logit = special.logit(share) + 2 * rng.normal(size=n_items)
@@ -87,21 +82,12 @@ def of_groups(draw: int, n_items: int = 400) -> dict[Any, list[Any]]:
                 for name, true in truth.items():
                     figure = getattr(ours, name)
                     others = n if name == "precision" else n - n_predicted
-                    held = figure.low - 1e-9 <= true <= figure.high + 1e-9
-                    key = (name, str(min(n_predicted, others, 3)))
-                    found.setdefault(key, []).append((held, figure.high - figure.low))
-    return found
+                    cell = {"figure": name, "among": str(min(n_predicted, others, 3))}
+                    yield cell, told_by(figure.low, figure.high, true)
 
 
 def measure(*, draw: int, data: Any, **cell: Any) -> Any:
-    """Return how often intervals hold, their mean length, and how many there are."""
-    if cell["part"] == "groups":
-        found = of_groups(draw)
-    else:
-        found = of_labels(cell["questions"], draw, data)
-    rows = []
-    for (figure, among), values in sorted(found.items()):
-        held, length = np.mean(values, axis=0)
-        told = {"intervals": len(values), "held": held, "length": length}
-        rows.append(({"figure": figure, "among": among}, told))
-    return rows
+    """Return how often intervals hold, and their mean length."""
+    groups = cell["part"] == "groups"
+    found = of_groups(draw) if groups else of_labels(cell["questions"], draw, data)
+    return sorted(means_of(found), key=lambda row: tuple(row[0].values()))

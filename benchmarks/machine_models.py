@@ -17,10 +17,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import label_ranking_average_precision_score
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks._people import AUTO
 from benchmarks._sets import items_of, learned_from
 from benchmarks.machines import LEARNED, Array, against
 from complabel.answers import Answers
@@ -58,8 +60,7 @@ def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
     machine = Answers.from_arrays(relevant=said, absent=1 - said, question="asked")
     machine = named(machine, "machine")
     learner = SelectionLikelihoodClassifier(random_state=0)
-    auto = SelectionLikelihoodClassifier(missed="auto", invented="auto", random_state=0)
-    both = Answers.concatenate([people, machine])
+    auto, both = clone(learner).set_params(**AUTO), Answers.concatenate([people, machine])
     fits = {"people": (learner, people), "as_true": (learner, machine), "auto": (auto, both)}
     decisions = {
         name: model.fit(X, answers).decision_function(X_test)
@@ -74,8 +75,6 @@ def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
     ours = fit_beside_machine(learner, X, people, said)
     seconds = time.process_time() - start
     decisions["ours"] = ours.classifier.decision_function(X_test)
-    found = {
-        name: float(label_ranking_average_precision_score(Y_test, of))
-        for name, of in decisions.items()
-    }
-    return found | {"weight": float(ours.weight), "seconds": seconds}
+    score = label_ranking_average_precision_score
+    found = {name: score(Y_test, of) for name, of in decisions.items()}
+    return found | {"weight": ours.weight, "seconds": seconds}

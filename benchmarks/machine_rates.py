@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._draws import block
 from benchmarks.machines import NEEDS as NEEDS
 from benchmarks.machines import SETS, Array, against, holding, rounds_of, world
 from complabel.answers import Answers
@@ -64,28 +65,26 @@ def by_us(answers: Answers, machine: Array) -> dict[str, Array]:
 
 def rates(Y: Array, said: Array, sizes: Iterable[int], draws: range) -> list[Any]:
     """Return, for each rate, how many intervals hold."""
-    found: dict[tuple[str, str], list[Array]] = {}
-    for draw in draws:
-        answers = against(Y, said, sizes, draw)
-        for name, estimator in (("ours", by_us), ("ppi", by_ppi)):
-            for rate, ends in estimator(answers, said).items():
-                found.setdefault((rate, name), []).append(ends)
+    answers = [against(Y, said, sizes, draw) for draw in draws]
+    found = {name: [by(each, said) for each in answers] for name, by in WAYS.items()}
     both, rows = (Y * said).sum(axis=0), []
     for rate, of in (("precision", said.sum(axis=0)), ("recall", Y.sum(axis=0))):
         truth = np.append(share_of(both, of), share_of(both.sum(), of.sum()))
         worst = np.argsort(np.where(of < 5, 2, share_of(both, of)))[:5]  # few pairs have no rate
-        ends = {name: np.array(found[rate, name]) for name in ("ours", "ppi")}
         figures = {}
-        for name, of_it in ends.items():
-            held = holding(of_it, truth)
+        for name, of_draws in found.items():
+            ends = np.array([each[rate] for each in of_draws])
+            held = holding(ends, truth)
             figures |= {f"{name}_pairs": held[:, -1].mean(), f"{name}_five": held[:, worst].mean()}
-        widths = {f"{name}_width": np.diff(each[:, -1]).mean() for name, each in ends.items()}
-        rows.append(({"rate": rate}, figures | widths))
+            figures[f"{name}_width"] = np.diff(ends[:, -1]).mean()
+        rows.append(({"rate": rate}, figures))
     return rows
+
+
+WAYS = {"ours": by_us, "ppi": by_ppi}
 
 
 def measure(*, draw: int, data: Any, **cell: str) -> Any:
     """Return how many intervals hold, for each rate."""
     Y, _, said = world(cell["set"], cell["machine"], data)
-    draws = range(N_DRAWS * draw, N_DRAWS * (draw + 1))
-    return rates(Y, said, rounds_of(cell["questions"], 200), draws)
+    return rates(Y, said, rounds_of(cell["questions"], 200), block(draw, N_DRAWS))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._draws import block
 from benchmarks.machines import Array, against, holding, ours, world
 
 CELLS = {"set": ("digits", "scene", "yeast", "corel5k:15"), "machine": ("model", "10%")}
@@ -27,7 +28,7 @@ def measure(*, draw: int, data: Any, **cell: str) -> Any:
     Y, _, said = world(cell["set"], cell["machine"], data)
     truth, of_machine, label = Y.mean(axis=0), said.mean(axis=0), said.sum(axis=0).argmax()
     found: list[Array] = []
-    for each in range(N_DRAWS * draw, N_DRAWS * (draw + 1)):
+    for each in block(draw, N_DRAWS):
         rng, answers = np.random.default_rng([each, 2]), None
         for size in LOOKS:
             answers = against(Y, said, (size,), rng, answers)
@@ -39,12 +40,13 @@ def measure(*, draw: int, data: Any, **cell: str) -> Any:
         "differs": (of_machine[label] < low) | (high < of_machine[label]),
         "narrow": high - low < np.median((high - low)[:, 2]),
     }
-    never, rows = held[:, -1], []
+    rows = []
     for rule, stops in rules.items():
         stops[:, -1] = True
         at = stops.argmax(axis=1)
-        there = held[np.arange(len(held)), at]
-        figures = {"answers": np.cumsum(LOOKS)[at].mean(), "held": there[:, label].mean()}
-        figures |= {"all": there.mean(), "held_never": never[:, label].mean()}
-        rows.append(({"rule": rule}, {**figures, "all_never": never.mean()}))
+        there = held[np.arange(N_DRAWS), at]
+        figures = {"answers": np.cumsum(LOOKS)[at].mean()}
+        for end, of in (("", there), ("_never", held[:, -1])):
+            figures |= {f"held{end}": of[:, label].mean(), f"all{end}": of.mean()}
+        rows.append(({"rule": rule}, figures))
     return rows

@@ -1,25 +1,24 @@
 """How near people's answers and a machine's labels come to how often labels apply.
 
-The machine "3%" is a classifier that learned from the true labels of 3 % of the items, so its
-mistakes depend on the item; it says 1.15 times as many labels as these items have, since models say
-too many. The machine "model" errs as often as a language model did (``_sets.model_of``). A person
-who does not err answers questions that are drawn by what the machine says: at once, half of them
-where it says yes, or in three "rounds". Figures are root mean square errors of frequencies, means
-over draws: of the machine's own shares ("raw"); of PPI++ label by label (Angelopoulos et al. 2023),
-here the same as plain shares in both strata; of Rogan and Gladen's correction by two rates over all
+The machine "3%" is a classifier that learned from the true labels of 3 % of the items, "model" errs
+as often as a language model did (``_sets``), and "none" is random questions alone. A person who
+does not err answers questions that are drawn by what the machine says: at once, half of them where
+it says yes, or in three "rounds". Figures are root mean square errors of frequencies, means over
+draws: of the machine's own shares ("raw"); of PPI++ label by label (Angelopoulos et al. 2023), here
+the same as plain shares in both strata; of Rogan and Gladen's correction by two rates over all
 labels; and of ``estimate_label_frequencies`` ("ours"), also with the machine's probabilities, by
 which its questions are then drawn, too ("scores"). Of our intervals of 95 %, "held" is how many
-hold, "worst" how many do of the worst label. The machine "none" is random questions alone.
+hold, "worst" how many do of the worst label.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from benchmarks._draws import block
 from benchmarks._sets import Array, answers_to, items_of, machine_of, model_of, randomly
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
@@ -35,7 +34,7 @@ OF += [
 OF += [(s, "none", "random", n) for s in (*SETS, LARGE) for n in (200, 1000)]
 CELLS = [dict(zip(KEYS, each, strict=True)) for each in OF]
 QUICK = {"set": ("digits",), "machine": ("model",), "answers": (200,)}
-NEEDS, TIMES = ("scene", "yeast", "corel5k:15", "delicious:15", LARGE), ("seconds",)
+NEEDS = ("scene", "yeast", "corel5k:15", "delicious:15", LARGE)
 
 
 def world(name: str, machine: str, data: Any) -> tuple[Array, Any, Any]:
@@ -126,32 +125,28 @@ def n_draws(cell: Any) -> int:
     """Return over how many draws the figures of one cell are means."""
     if cell["set"] == LARGE:
         return 20
-    many = {"none": 200 if cell["answers"] == 200 else 60}
-    usual = 60 if cell["questions"] == "once" and cell["answers"] == 200 else 40
-    return many.get(cell["machine"], usual)
+    if cell["machine"] == "none":
+        return 200 if cell["answers"] == 200 else 60
+    return 60 if (cell["questions"], cell["answers"]) == ("once", 200) else 40
 
 
 def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
     """Return the errors of all estimators, and how ours holds."""
     Y, p, said = world(cell["set"], cell["machine"], data)
-    n, sizes = n_draws(cell), rounds_of(cell["questions"], cell["answers"])
-    truth, by_us, by_scores, others = Y.mean(axis=0), [], [], []
-    seconds = 0.0
-    for each in range(n * draw, n * (draw + 1)):
+    sizes, truth = rounds_of(cell["questions"], cell["answers"]), Y.mean(axis=0)
+    by_us, by_scores, others = [], [], []
+    for each in block(draw, n_draws(cell)):
         if said is None:
             by_us.append(ours(randomly(Y, cell["answers"], each)))
             continue
         answers = against(Y, said, sizes, each)
-        began = time.process_time()
         by_us.append(ours(answers, said))
-        seconds += (time.process_time() - began) / n
         by_scores.append(ours(against(Y, p, sizes, each), p))
         others.append([ppi(answers, said), rogan_gladen(answers, said)])
     found = summary(by_us, truth)
     found = {"ours": found.pop("rmse"), **found}
-    if said is not None:
-        errors = off(others, truth).mean(axis=0)
-        found |= {"raw": off(said.mean(axis=0), truth), "ppi": errors[0]}
-        found |= {"rogan_gladen": errors[1], "scores": summary(by_scores, truth)["rmse"]}
-        found["seconds"] = seconds
-    return found
+    if said is None:
+        return found
+    by_ppi, by_two_rates = off(others, truth).mean(axis=0)
+    found |= {"raw": off(said.mean(axis=0), truth), "ppi": by_ppi, "rogan_gladen": by_two_rates}
+    return found | {"scores": summary(by_scores, truth)["rmse"]}

@@ -1,18 +1,15 @@
 """What do labels cost that people miss and invent, and are the rates of each person found?
 
-- ``people=forty`` answer one yes/no question about a random label of each item; 30 % of the
-  questions are put to a second person. They miss labels that apply with rates spread from 0 to .75
-  (evenly; with ``power`` 3 most of them miss little), and invent some with rates of about .03.
-  ``rates``: all answers are true ("no mistakes", without and with rates to be found); of two people
-  who disagree, the first is believed ("ignored"); the true rates are "given"; they are "found".
-  Errors of rates are those of people with 60 answers, beside rates ``counted`` with true labels.
-- ``people=three`` answer random yes/no questions; they miss .13, .23 and .33 and invent .01, .03
-  and .05. A share of the questions is asked ``twice``; the number of answers stays the same.
-  ``pairs`` were judged twice with a "yes". Without rates ("none"), a fit leaves out pairs about
-  which people contradict each other.
-- ``people=five`` give one answer per item; a share of all answers, or of the answers of one person,
-  is given at random. ``rates``: the error rates that are fitted; ``rate``, what is found of all or
-  of this person; ``greatest``, the share of folds in which this person has the greatest.
+- ``people=forty`` answer one yes/no question about a label of each item; 30 % are put to a second
+  person. They miss with rates from 0 to .75 (with ``power`` 3 most miss little), and invent with
+  rates of about .03. ``rates``: all answers are true ("no mistakes"); of two people who disagree,
+  the first is believed ("ignored"); true rates are "given"; rates are "found". Errors of rates are
+  those of people with 60 answers, beside rates ``counted`` with true labels.
+- ``people=three`` miss .13, .23 and .33 and invent .01, .03 and .05. Of a fixed number of answers,
+  a share is asked ``twice``; ``pairs`` were judged twice with a "yes". Without rates ("none"), a
+  fit leaves out pairs about which people contradict each other.
+- ``people=five`` give one answer per item; a share of all answers, or of one person's, is random.
+  ``rates``: the error rates that are fitted; ``rate``, what is found of all or of this person.
 
 ``precision`` is the average precision on items of the rest; ``cardinality`` is divided by the true.
 """
@@ -22,9 +19,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from sklearn.metrics import label_ranking_loss
 
+from benchmarks._draws import means
 from benchmarks._people import AUTO, PEOPLE, Asked, ask, linear, yes_or_no
 from complabel import metrics
 from complabel.answers import Answers, resolve_contradictions
@@ -36,19 +32,19 @@ from complabel.simulate import draw_answers
 
 SETS = ("digits", "scene", "yeast")
 CELLS: list[dict[str, Any]] = [
-    {"people": "forty", "set": name, "power": power} for name in SETS for power in (1, 3)
-]
-CELLS += [
-    {"people": "three", "set": name, "answers": n, "twice": twice}
-    for name in SETS
-    for n in (500, 2000, 6000)
-    for twice in (0.02, 0.05, 0.1, 0.2, 0.4)
-]
-CELLS += [
-    {"people": "five", "set": name, "question": question, "mistakes": mistakes}
-    for name in SETS
-    for question in ("free", "asked", "menu-2")
-    for mistakes in ("none", "all .1", "one .4")
+    *({"people": "forty", "set": name, "power": power} for name in SETS for power in (1, 3)),
+    *(
+        {"people": "three", "set": name, "answers": n, "twice": twice}
+        for name in SETS
+        for n in (500, 2000, 6000)
+        for twice in (0.02, 0.05, 0.1, 0.2, 0.4)
+    ),
+    *(
+        {"people": "five", "set": name, "question": question, "mistakes": mistakes}
+        for name in SETS
+        for question in ("free", "asked", "menu-2")
+        for mistakes in ("none", "all .1", "one .4")
+    ),
 ]
 DRAWS, NEEDS = 5, SETS[1:]
 QUICK = {"set": ("digits",), "power": (1, None), "answers": (500, None), "twice": (0.1, None)}
@@ -89,19 +85,18 @@ def of_forty(dataset: Any, draw: int, power: int) -> Any:
         yield {"rates": name}, found
 
 
-def errors_of_rates(
-    asked: Asked, said: Answers, wrong: Any, rates: dict[str, Any], fitted: Any
-) -> dict[str, Any]:
+def errors_of_rates(asked: Asked, said: Answers, wrong: Any, rates: Any, fitted: Any) -> Any:
     """Compare the rates of people with many answers with the true ones."""
-    n_answers = np.bincount(said.annotator, minlength=len(said.annotator_names))
-    many, found = n_answers >= 60, {}
-    for name, applies in (("missed", asked.applies), ("invented", ~asked.applies)):
-        n_wrong = np.bincount(said.annotator, wrong & applies, minlength=len(n_answers))
-        n_judged = np.bincount(said.annotator, applies, minlength=len(n_answers))
-        kinds = ("off", getattr(fitted, f"{name}_")), ("counted", n_wrong / np.maximum(n_judged, 1))
-        for kind, values in kinds if many.any() else ():
-            found[f"{name}_{kind}"] = np.abs(values - rates[name])[many].mean()
-    return found
+    many = np.bincount(said.annotator) >= 60
+    if not many.any():
+        return {}
+    found = {
+        f"{name}_off": abs(getattr(fitted, f"{name}_") - of)[many].mean()
+        for name, of in rates.items()
+    }
+    n_judged = np.bincount(said.annotator, asked.applies)
+    counted = np.bincount(said.annotator, wrong & asked.applies) / np.maximum(n_judged, 1)
+    return found | {"missed_counted": abs(counted - rates["missed"])[many].mean()}
 
 
 def of_three(dataset: Any, draw: int, answers: int, twice: float) -> Any:
@@ -118,8 +113,7 @@ def of_three(dataset: Any, draw: int, answers: int, twice: float) -> Any:
     person = np.append(person, other)
     chance = np.where(Y[train][item, label], 1 - THREE["missed"][person], THREE["invented"][person])
     yes = rng.random(n) < chance
-    names = [f"p{each}" for each in person]
-    said = yes_or_no((len(train), Y.shape[1]), item, label, yes, names)
+    said = yes_or_no((len(train), Y.shape[1]), item, label, yes, [f"p{each}" for each in person])
     for name, how in (("found", AUTO), ("none", {})):
         model = SelectionLikelihoodClassifier(random_state=0, **how)
         model.fit(X[train], said if how else resolve_contradictions(said, "drop"))
@@ -127,29 +121,24 @@ def of_three(dataset: Any, draw: int, answers: int, twice: float) -> Any:
         for each in how:
             rates = np.broadcast_to(getattr(model, f"{each}_", 0.0), 3)
             found[f"{each}_off"] = np.abs(rates - THREE[each]).mean()
-        pairs = {"pairs": float((yes[again] | yes[first:]).sum())} if how else {}
-        yield {"rates": name}, {**found, **pairs}
+        if how:
+            found["pairs"] = float((yes[again] | yes[first:]).sum())
+        yield {"rates": name}, found
 
 
+@means
 def of_five(dataset: Any, draw: int, question: str, mistakes: str) -> Any:
-    """Yield the means over folds, without and with error rates."""
-    X, Y, wrong = dataset.X, dataset.Y, FIVE[mistakes]
-    answers = draw_answers(Y, question=question, error_rate=wrong, random_state=draw)
+    """Yield the figures of each fold, without and with error rates."""
+    X, Y = dataset.X, dataset.Y
+    answers = draw_answers(Y, question=question, error_rate=FIVE[mistakes], random_state=draw)
     for given in FITTED[mistakes]:
-        rows = []
         for train, test in split_folds(dataset, n_folds=3, seed=draw):
             model = linear(error_rate=given, random_state=draw).fit(X[train], answers[train])
-            p = model.predict_proba(X[test])
-            row = {
-                "precision": metrics.average_precision(Y[test], p),
-                "loss": label_ranking_loss(Y[test], p),
-                "likelihood": model.score(X[test], answers[test]),
-            }
-            rates = np.atleast_1d(getattr(model, "error_rates_", getattr(model, "error_rate_", 0)))
+            found = {"precision": metrics.average_precision(Y[test], model.predict_proba(X[test]))}
             if given:
-                row |= {"rate": rates[-1], "greatest": float(rates.argmax() == len(rates) - 1)}
-            rows.append(row)
-        yield {"rates": str(given or "none")}, pd.DataFrame(rows).mean().to_dict()
+                rates = getattr(model, "error_rates_", getattr(model, "error_rate_", 0))
+                found["rate"] = np.atleast_1d(rates)[-1]
+            yield {"rates": str(given or "none")}, found
 
 
 def measure(*, draw: int, data: Any, **cell: Any) -> Any:

@@ -2,18 +2,17 @@
 
 A simulated machine labels 2,000 items each month. It misses about .05 of what applies to each of 20
 labels, and about .86 of its yes apply; of two labels, .4. In January a person answers 200 questions
-in rounds of 80, 60 and 60; in February half as many, in rounds of 40, 30 and 30. Then "nothing" has
-changed; or a new version "misses" .25 more of half of the labels, "invents" (the odds that its yes
-are wrong are 3.3 times as great), or both ("worse"; "shared": with 500 items in both months); or
-the log-odds of each frequency of the "items" have moved by a standard deviation of .7. Of the
-audits of "january", of February with January's answers ("both"), "alone", and "pooled" as if
-nothing had changed, figures are the error of frequencies, how many intervals of 95 % hold
-("_held"), and their width ("_width"); and whether it said that the machine, the items, or one of
-them changed.
+in three rounds, in February half as many. Then "nothing" has changed; or a new version "misses" .25
+more of half of the labels, "invents" (the odds that its yes are wrong are 3.3 times as great), or
+both ("worse"; "shared": with 500 items in both months); or the log-odds of each frequency of the
+"items" have moved by a standard deviation of .7. Of the audits of "january", of February with
+January's answers ("both"), "alone", and "pooled" as if nothing had changed, figures are the error
+of frequencies, how many intervals of 95 % hold ("_held"), and their width; and whether it was said
+that the machine, the items, or one of them changed.
 
-A "year" has twelve months with rounds of 60 and 40, each beside the one before. In the fifth the
-machine changes ("misses"), in the ninth the items: whether each was found, and how many of the
-other nine months were said to have changed.
+A "year" has twelve months, each beside the one before. In the fifth the machine changes ("misses"),
+in the ninth the items: whether each was found, and how many of the others were said to have
+changed.
 """
 
 from __future__ import annotations
@@ -93,15 +92,17 @@ def pair(draw: int, what: str) -> dict[str, float]:
         "alone": (audit_machine(*february[:2]), february[2]),
         "pooled": (pooled(*february, *january, world.rng), february[2]),
     }
-    figures = {}
+    said, figures = both.changes.what, {}
     for name, (audit, Y) in audits.items():
         of = audit.frequencies
         told = summary([(of.values, of.intervals)], Y.mean(axis=0))
-        figures |= {name: told["rmse"], f"{name}_held": told["held"]}
-        figures |= {f"{name}_width": told["width"]}
-    said = both.changes.what
-    found = {"said": bool(said), "machine": "machine" in said, "items": "items" in said}
-    return figures | {name: float(value) for name, value in found.items()}
+        figures |= {
+            name: told["rmse"],
+            f"{name}_held": told["held"],
+            f"{name}_width": told["width"],
+        }
+    found = {"said": said, "machine": "machine" in said, "items": "items" in said}
+    return figures | {name: float(bool(value)) for name, value in found.items()}
 
 
 def year(draw: int) -> dict[str, float]:

@@ -8,7 +8,7 @@ A fit to people's answers alone stands beside one to both; both are linear. With
 scaled to the frequencies that people's answers tell, and people answer random questions. Figures:
 F1 at .5 of the label, alone; by how much the second fit is better, over the test items: F1 and
 average precision ("ap") of the label, and the mean of the other labels; and the mean probability of
-the label, alone and beside, and its frequency.
+the label, beside, and its frequency.
 """
 
 from __future__ import annotations
@@ -18,14 +18,11 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import average_precision_score, f1_score
 
+from benchmarks._people import linear
 from benchmarks._sets import items_of, learned_from, randomly
 from benchmarks.machines import Array, against
 from complabel.datasets import make_synthetic
-from complabel.methods import (
-    FrequencyMatchedClassifier,
-    SelectionLikelihoodClassifier,
-    fit_beside_machine,
-)
+from complabel.methods import FrequencyMatchedClassifier, fit_beside_machine
 
 MACHINES = ("silent", "always", "nearly", "random", "good")
 CELLS = [
@@ -63,8 +60,8 @@ def figures(model: Any, X: Array, Y: Array, label: int) -> Array:
 def measure(*, draw: int, data: Any, **cell: str) -> dict[str, float]:
     """Return figures of people alone, and what is gained beside the machine."""
     if cell["set"] == "generated":
-        made = make_synthetic(LEARNED + 2 * N, n_features=20, n_labels=6, random_state=draw)
-        X, Y = np.asarray(made.X), made.Y
+        made: Any = make_synthetic(LEARNED + 2 * N, n_features=20, n_labels=6, random_state=draw)
+        X, Y = made.X, made.Y
     else:
         X, Y = items_of(cell["set"], str(data))
     order = np.random.default_rng([draw, 7]).permutation(len(Y))[: LEARNED + 2 * N]
@@ -73,15 +70,11 @@ def measure(*, draw: int, data: Any, **cell: str) -> dict[str, float]:
     said = made_odd(learned_from(X, Y, few, train)[1], cell["machine"], label, draw)
     # Only random questions tell a model of people alone how often labels apply.
     people = randomly(Y[train], N, draw) if matched else against(Y[train], said, (N,), draw)
-    learner: Any = SelectionLikelihoodClassifier(
-        kernel="linear", scaling="global", rank=None, random_state=0
-    )
+    learner: Any = linear(scaling="global", rank=None)
     learner = FrequencyMatchedClassifier(learner) if matched else learner
-    models = (
-        learner.fit(X[train], people),
-        fit_beside_machine(learner, X[train], people, said).classifier,
-    )
-    alone, beside = (figures(model, X[test], Y[test], label) for model in models)
+    alone = figures(learner.fit(X[train], people), X[test], Y[test], label)
+    both = fit_beside_machine(learner, X[train], people, said).classifier
+    beside = figures(both, X[test], Y[test], label)
     of_label, of_others = beside - alone
     return {
         "alone": alone[0, 0],
@@ -89,7 +82,6 @@ def measure(*, draw: int, data: Any, **cell: str) -> dict[str, float]:
         "ap": of_label[1],
         "f1_others": of_others[0],
         "ap_others": of_others[1],
-        "p_alone": alone[0, 2],
         "p_beside": beside[0, 2],
         "frequency": Y[test, label].mean(),
     }

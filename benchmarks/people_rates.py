@@ -1,11 +1,11 @@
 """How often does ``find_consensus`` hold the true rates of people in its intervals?
 
-No features, six labels that apply to 5 to 40 % of the items. Drawn each time, also the rates: a
-machine says yes or no about 1,500 pairs of an item and a label, and a person about 200 of them; two
-people judge the same 1,000 pairs; five people judge 1,000 pairs, three of them each. People miss
-.02 to .4 of the labels that apply and invent .01 to .08 of those that do not; the person beside the
-machine, .01 to .1 and .002 to .02. ``held`` is how many of 100 intervals of 95 % hold the rate,
-``length`` their mean length. A draw of the frame has ten.
+Six labels apply to 5 to 40 % of the items, and there are no features. Drawn each time: a machine
+says yes or no about 1,500 pairs of an item and a label, and a person about 200 of them; two people
+judge the same 1,000 pairs; five people judge 1,000 pairs, three of them each. People miss .02 to .4
+of what applies and invent .01 to .08; the person beside the machine, .01 to .1 and .002 to .02.
+``held`` is how many of 100 intervals of 95 % hold the rate, ``length`` their mean length. A draw of
+the frame has ten.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._draws import block, means, told_by
+from benchmarks._people import yes_or_no
 from complabel.answers import Answers
 from complabel.people import find_consensus
 
@@ -24,9 +26,8 @@ SHARES = np.linspace(0.05, 0.4, 6)
 
 def answers_of(case: str, rng: np.random.Generator) -> tuple[Answers, dict[str, Any]]:
     """Draw people, their rates and their answers."""
-    n_pairs, n_people = {"machine and person": (1500, 2), "two people": (1000, 2)}.get(
-        case, (1000, 5)
-    )
+    n_pairs = 1500 if case == "machine and person" else 1000
+    n_people = 5 if case == "five people" else 2
     label = rng.integers(6, size=n_pairs)
     truth = rng.random(n_pairs) < SHARES[label]
     rates = {
@@ -43,24 +44,18 @@ def answers_of(case: str, rng: np.random.Generator) -> tuple[Answers, dict[str, 
     wrong = rng.random(len(item)) < np.where(
         truth[item], rates["missed"][person], rates["invented"][person]
     )
-    marks = np.eye(6, dtype=np.uint8)[label[item]]
-    yes = (truth[item] ^ wrong)[:, np.newaxis]
-    said = {"relevant": marks * yes, "absent": marks * ~yes, "item": item, "n_items": n_pairs}
-    return Answers.from_arrays(**said, annotator=[f"p{at}" for at in person]), rates
+    names = [f"p{at}" for at in person]
+    return yes_or_no((n_pairs, 6), item, label[item], truth[item] ^ wrong, names), rates
 
 
+@means
 def measure(*, draw: int, data: Any, who: str) -> Any:
-    """Return the means of ten draws, by rate."""
-    rows: dict[str, list[Any]] = {"missed": [], "invented": []}
-    for seed in range(IN_A_DRAW * draw, IN_A_DRAW * (draw + 1)):
+    """Yield which intervals hold, and their lengths, by rate."""
+    for seed in block(draw, IN_A_DRAW):
         answers, rates = answers_of(who, np.random.default_rng([seed, len(who)]))
         people = find_consensus(None, answers).people
         at = [int(each[1:]) for each in people["annotator"]]
         for name, true in rates.items():
-            low, high = people[f"{name}_low"], people[f"{name}_high"]
-            held = 100.0 * ((low <= true[at]) & (true[at] <= high))
-            rows[name] += zip(held, high - low, strict=True)
-    return [
-        ({"rate": name}, dict(zip(("held", "length"), np.mean(of, axis=0), strict=True)))
-        for name, of in rows.items()
-    ]
+            told = told_by(people[f"{name}_low"], people[f"{name}_high"], true[at])
+            for held, length in zip(*told.values(), strict=True):
+                yield {"rate": name}, {"held": 100 * held, "length": length}

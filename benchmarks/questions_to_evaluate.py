@@ -2,12 +2,11 @@
 
 A model learned from one yes/no about a random label of each item of one half, once. Then 200 yes/no
 questions about the other half are drawn many times: at random, and for each figure by
-``suggest_evaluation_questions``. ``estimate_metrics`` reads the answers. Figures are the squared
-error, how often the interval of 95 % holds the truth (the figure of all pairs of these items), and
-its mean width, of random questions, of questions for the figure, and of questions for F1 (``_f1``);
-``worth`` is the ratio of squared widths: how many random questions do the work of one.
-
-"misled": questions are drawn by the probabilities of other items, so by wrong ones.
+``suggest_evaluation_questions``. ``estimate_metrics`` reads the answers. Figures are how often the
+interval of 95 % holds the truth (the figure of all pairs of these items), and its mean width, of
+random questions, of questions for the figure, and of questions for F1 (``_f1``); ``worth`` is the
+ratio of squared widths: how many random questions do the work of one; ``worth_by_error`` that of
+squared errors. "misled": questions are drawn by the probabilities of other items, so by wrong ones.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._draws import block
 from benchmarks._models import FIGURES, Array, Labels, fitted, halves
 from benchmarks._sets import answers_to
 from complabel.answers import Answers
@@ -41,7 +41,7 @@ def answered(table: Any, Y: Labels) -> Answers:
 
 
 def compared(Y: Labels, p: Array, by: Array, draws: range) -> Any:
-    """Return what questions tell that are drawn by the probabilities ``by``."""
+    """Yield what questions tell that are drawn by the probabilities ``by``."""
     nothing = nothing_said(*Y.shape)
     truth = estimate_metrics(draw_answers(Y, question="ticked", random_state=0), p, new_items=False)
     found: dict[tuple[str, str], list[Any]] = {}
@@ -52,27 +52,27 @@ def compared(Y: Labels, p: Array, by: Array, draws: range) -> Any:
         for way, table in tables.items():
             estimates = estimate_metrics(answered(table, Y), p, new_items=False)
             for of in FIGURES:
-                each = getattr(estimates, of)
-                found.setdefault((way, of), []).append((each.value, each.low, each.high))
-    rows = []
+                each, true = getattr(estimates, of), getattr(truth, of).value
+                told = ((each.value - true) ** 2, each.low <= true <= each.high)
+                found.setdefault((way, of), []).append((*told, each.high - each.low))
     for of in FIGURES:
-        true, told = getattr(truth, of).value, {}
-        for way, end in (("random", "_random"), (of, ""), ("f1", "_f1")):
-            value, low, high = np.array(found[way, of]).T
-            told[f"square{end}"] = np.nanmean((value - true) ** 2)
-            told[f"held{end}"] = np.mean((low <= true) & (true <= high))
-            told[f"width{end}"] = np.mean(high - low)
-        told["worth"] = (told["width_random"] / told["width"]) ** 2
-        told["worth_by_error"] = told["square_random"] / told["square"]
-        rows.append(({"figure": of}, told))
-    return rows
+        square, held, width = np.nanmean(found[of, of], axis=0)
+        random_square, random_held, random_width = np.nanmean(found["random", of], axis=0)
+        figures = {
+            "held_random": random_held,
+            "width_random": random_width,
+            "held": held,
+            "width": width,
+            "held_f1": np.mean(found["f1", of], axis=0)[1],
+            "worth": (random_width / width) ** 2,
+            "worth_by_error": random_square / square,
+        }
+        yield {"figure": of}, figures
 
 
 def measure(*, draw: int, data: Any, **cell: Any) -> Any:
     """Return what questions tell about a model."""
-    parts = halves(cell["set"], data)
-    p = fitted(*parts[:2]).predict_proba(parts[2])
-    n = N_DRAWS[cell["by"]]
-    draws = range(n * draw, n * (draw + 1))
+    X, Y, X_held, Y_held = halves(cell["set"], data)
+    p = fitted(X, Y).predict_proba(X_held)
     by = np.random.default_rng(0).permutation(p) if cell["by"] == "misled" else p
-    return compared(parts[3], p, by, draws)
+    return [*compared(Y_held, p, by, block(draw, N_DRAWS[cell["by"]]))]

@@ -1,22 +1,22 @@
 """How well is the frequency of each single label estimated, rare ones included, beside rivals?
 
-A ridge regression learns from a tenth of the items, with all their labels, and predicts the others.
-These are the items about which random yes/no questions are asked, in 200 samples (corel5k: 100).
-Compared are plain "counts" with intervals of Clopper and Pearson, prediction-powered inference
-("ppi_py", with its tuned weight; ``pip install ppi-python``), and ``estimate_label_frequencies``
-without and with the same predictions ("complabel", "predicted"). Figures over all labels: root mean
-square ``error`` and the ``largest``, of 100 intervals of 95 % those that ``held``, on average and
-of the ``worst`` label, labels ``below`` 90, and the ``length``; of yeast also each label, named by
-its frequency. If people err ("missed .25, invented .03"), complabel is told the rates, and
-counts are corrected by the formula of Rogan and Gladen; ppi_py knows no mistakes.
+A ridge regression learns from a tenth of the items, with all their labels, and predicts the others,
+about which random yes/no questions are asked, in 200 samples (corel5k: 100). Compared are plain
+"counts" with intervals of Clopper and Pearson, prediction-powered inference ("ppi_py"; ``pip
+install ppi-python``), and ``estimate_label_frequencies`` without and with the same predictions.
+Figures over all labels: root mean square ``error`` and the ``largest``, of 100 intervals of 95 %
+those that ``held``, on average and of the ``worst`` label, labels ``below`` 90, and the ``length``;
+of yeast also each label, named by its frequency. If people "err" (they miss .25, invent .03),
+complabel is told, and counts are corrected by the formula of Rogan and Gladen.
 """
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.linear_model import Ridge
 
 from benchmarks._people import yes_or_no
@@ -29,27 +29,28 @@ CASES = (("digits", 200), ("scene", 200), ("yeast", 200), ("yeast", 600), ("core
 CELLS = [{"set": name, "asked": n, "people": "right"} for name, n in CASES]
 CELLS += [{"set": "yeast", "asked": 600, "people": "err"}]
 QUICK, NEEDS = {"set": ("digits",)}, ("scene", "yeast", "corel5k")
-MISSED, INVENTED = 0.25, 0.03
+
+
+def asked(Y: Any, n: int, sample: int) -> Answers:
+    """Ask n questions, one about each item in each round."""
+    n_rounds = -(-n // len(Y))
+    how: Any = {"question": "asked", "items_share": n / n_rounds / len(Y)}
+    streams = (np.random.default_rng([sample, number]) for number in range(n_rounds))
+    return Answers.concatenate([draw_answers(Y, random_state=each, **how) for each in streams])
 
 
 def erring(answers: Answers, missed: float, invented: float, draw: int) -> Answers:
     """Return yes/no answers with mistakes at these rates."""
-    label = (answers.relevant + answers.absent).tocsr().indices
-    yes = np.asarray(answers.relevant.sum(axis=1)).ravel() > 0
-    chance = np.where(yes, 1 - missed, invented)
-    said = np.random.default_rng([draw, 8]).random(len(yes)) < chance
-    return yes_or_no((answers.n_items, answers.n_labels), answers.item, label, said, None)
-
-
-def judgements(answers: Answers) -> tuple[Any, Any]:
-    """Return the numbers of "yes" and of judgements, both (K,)."""
-    yes = np.asarray(answers.relevant.sum(axis=0), dtype=np.float64).ravel()
-    return yes, yes + np.asarray(answers.absent.sum(axis=0)).ravel()
+    true = answers.statements()
+    random = np.random.default_rng([draw, 8]).random(len(true))[true.answer]
+    said = random < np.where(true.applies, 1 - missed, invented)
+    return yes_or_no(answers.shape, true.item, true.label, said, None)
 
 
 def counted(answers: Answers, missed: float, invented: float) -> tuple[Any, Any]:
     """Estimate by plain counts, with intervals of Clopper and Pearson, corrected for mistakes."""
-    yes, n = judgements(answers)
+    said, K = answers.statements(), answers.n_labels
+    yes, n = np.bincount(said.label, said.applies, K), np.bincount(said.label, minlength=K)
     low = np.where(yes > 0, stats.beta.ppf(0.025, np.maximum(yes, 1e-9), n - yes + 1), 0.0)
     high = np.where(yes < n, stats.beta.ppf(0.975, yes + 1, np.maximum(n - yes, 1e-9)), 1.0)
     shares = np.where(n > 0, yes / np.maximum(n, 1), yes.sum() / n.sum())
@@ -62,16 +63,15 @@ def powered(answers: Answers, predictions: Any) -> tuple[Any, Any]:
     """Estimate by ``ppi_py``; a label with fewer than two judgements counts as unknown."""
     from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
 
-    yes, n = judgements(answers)
-    values = np.full(len(yes), yes.sum() / n.sum())
-    intervals = np.tile([0.0, 1.0], (len(yes), 1))
-    label = (answers.relevant + answers.absent).tocsr().indices
-    said = np.asarray(answers.relevant.sum(axis=1), dtype=np.float64).ravel()
-    for k in np.flatnonzero(n >= 2):
-        rows = label == k
-        given = said[rows], predictions[answers.item[rows], k], predictions[:, k]
+    said = answers.statements()
+    values = np.full(answers.n_labels, said.applies.mean())
+    intervals = np.tile([0.0, 1.0], (len(values), 1))
+    for k in np.flatnonzero(np.bincount(said.label, minlength=len(values)) >= 2):
+        rows = said.label == k
+        of_k = predictions[said.item[rows], k]
+        given = said.applies[rows].astype(float), of_k, predictions[:, k]
         # Its tuned weight is 0 / 0 where predictions are all alike: then it is not powered.
-        weight = None if np.ptp(given[1]) > 0 else 0.0
+        weight = None if np.ptp(of_k) > 0 else 0.0
         values[k] = float(np.ravel(ppi_mean_pointestimate(*given, lam=weight))[0])
         intervals[k] = np.ravel(ppi_mean_ci(*given, alpha=0.05, lam=weight))
     return values, intervals
@@ -79,52 +79,44 @@ def powered(answers: Answers, predictions: Any) -> tuple[Any, Any]:
 
 def estimates(answers: Answers, predictions: Any, missed: float, invented: float) -> dict[str, Any]:
     """Return what each estimator finds, values (K,) and intervals (K, 2)."""
-    ours = {}
+    found = {"counts": counted(answers, missed, invented)}
+    rates = {"missed": missed, "invented": invented}
     for name, of in (("complabel", None), ("predicted", predictions)):
-        found = estimate_label_frequencies(
-            answers, missed=missed, invented=invented, predictions=of
-        )
-        ours[name] = found.values, found.intervals
-    more = {"counts": counted(answers, missed, invented), **ours}
-    try:
-        return {**more, "ppi_py": powered(answers, predictions)}
-    except ImportError:
-        return more
+        ours = estimate_label_frequencies(answers, predictions=of, **rates)
+        found[name] = ours.values, ours.intervals
+    with contextlib.suppress(ImportError):
+        found["ppi_py"] = powered(answers, predictions)
+    return found
 
 
 def measure(*, draw: int, data: Any, **cell: Any) -> Any:
     """Return the figures of each estimator, over all labels, and of each of few labels."""
     # As published: preprocessing would leave out rare labels.
-    loaded = load_dataset(cell["set"], data_dir=data, preprocessed=False)
-    X, Y = (
-        np.asarray(each.toarray() if hasattr(each, "toarray") else each)
-        for each in (loaded.X, loaded.Y)
-    )
-    order = np.random.default_rng(draw).permutation(len(Y))
-    few, rest = np.split(order, [len(Y) // 10])
+    loaded: Any = load_dataset(cell["set"], data_dir=data, preprocessed=False)
+    X, Y = (sparse.csr_array(each).toarray() for each in (loaded.X, loaded.Y))
+    few, rest = np.split(np.random.default_rng(draw).permutation(len(Y)), [len(Y) // 10])
     predictions = np.clip(Ridge(alpha=1.0).fit(X[few], Y[few]).predict(X[rest]), 0, 1)
-    Y, n_asked = Y[rest], cell["asked"]
-    rates = (MISSED, INVENTED) if cell["people"] == "err" else (0.0, 0.0)
+    rates = (0.25, 0.03) if cell["people"] == "err" else (0.0, 0.0)
     found: dict[str, list[Any]] = {}
     for sample in range({"digits": 30, "corel5k": 100}.get(cell["set"], 200)):
-        rounds = -(-n_asked // len(Y))  # one question for each item, in each round
-        streams = [np.random.default_rng([sample, number]) for number in range(rounds)]
-        share = n_asked / rounds / len(Y)
-        asked = Answers.concatenate(
-            [draw_answers(Y, question="asked", items_share=share, random_state=s) for s in streams]
-        )
-        answers = erring(asked, *rates, sample) if any(rates) else asked
+        answers = asked(Y[rest], cell["asked"], sample)
+        answers = erring(answers, *rates, sample) if any(rates) else answers
         for name, each in estimates(answers, predictions, *rates).items():
             found.setdefault(name, []).append(each)
-    truth, rows = Y.mean(axis=0), []
+    truth, rows = Y[rest].mean(axis=0), []
     for name, samples in found.items():
         values, intervals = (np.stack(part) for part in zip(*samples, strict=True))
         low, high = intervals[..., 0], intervals[..., 1]
         error = np.sqrt(((values - truth) ** 2).mean(axis=0))
         held = 100 * ((low <= truth) & (truth <= high)).mean(axis=0)
-        of_all = {"error": error.mean(), "largest": error.max(), "held": held.mean()}
-        of_all |= {"worst": held.min(), "below": int((held < 90).sum())}
-        of_all["length"] = (high - low).mean()
+        of_all = {
+            "error": error.mean(),
+            "largest": error.max(),
+            "held": held.mean(),
+            "worst": held.min(),
+            "below": int((held < 90).sum()),
+            "length": (high - low).mean(),
+        }
         rows.append(({"estimate": name, "label": "all"}, of_all))
         for k in np.argsort(truth) if cell["set"] == "yeast" else ():
             of_label = {"error": error[k], "held": held[k]}

@@ -1,16 +1,16 @@
 """Is the consensus of real people about the relations that sentences state right?
 
-The data are 24,032 answers of 201 people about 1,600 sentences and 18 relations (A. Dumitrache,
-L. Aroyo and C. Welty, CrowdTruth Corpus for Open Domain Relation Extraction, 2018):
+The data are 24,032 answers of 201 people about 1,600 sentences and 18 relations (A. Dumitrache, L.
+Aroyo and C. Welty, CrowdTruth Corpus for Open Domain Relation Extraction, 2018):
 ``crowd/relations`` in the folder of ``--data``, with answers.csv, sentences.csv and labels.txt.
 Some of the 15 people of each sentence are shown to the methods (``shown``).
 
 - ``about=shown sentences``: the majority of the *others* is taken for true. ``accuracy`` and
-  ``pairs`` (average precision) are over all pairs of a sentence and a relation, ``labels`` is the
-  mean of the relations' average precisions, ``sentences`` the label ranking average precision.
-- ``about=new sentences``: a third of the sentences, about which nobody was asked; the majority of
-  all 15 people is taken for true. Logistic regressions learn from the "majority" or the "share" of
-  votes, or from what another method says (``of_label``; folds choose the penalty).
+  ``pairs`` (average precision) are over all pairs, ``labels`` is the mean of the relations' average
+  precisions, ``sentences`` the label ranking average precision.
+- ``about=new sentences``: nobody was asked about these; the majority of all 15 people is taken for
+  true. Logistic regressions learn from the "majority" or the "share" of votes, or from what another
+  method says.
 - ``about=rates``: rates of people that are ``found``, beside those ``counted`` against the majority
   of the 14 others, of people with at least 20 shown pairs that apply.
 """
@@ -37,13 +37,12 @@ GIVEN = {"missed": 0.24, "invented": 0.03}  # means found from three answers
 
 def scores_of(truth: Any, scores: Any) -> dict[str, float]:
     """Return all criteria of scores (n, K)."""
-    some = truth.any(axis=1)
-    known = [k for k in range(truth.shape[1]) if truth[:, k].any()]
-    by_label = [average_precision_score(truth[:, k], scores[:, k]) for k in known]
+    some, known = truth.any(axis=1), truth.any(axis=0)
+    precision = average_precision_score
     return {
         "accuracy": float(np.mean((scores > 0.5) == truth)),
-        "pairs": float(average_precision_score(truth.ravel(), scores.ravel())),
-        "labels": float(np.mean(by_label)),
+        "pairs": float(precision(truth.ravel(), scores.ravel())),
+        "labels": float(precision(truth[:, known], scores[:, known])),
         "sentences": metrics.average_precision(truth[some], scores[some]),
     }
 
@@ -62,18 +61,19 @@ def of_shown(crowd: Crowd, shown: int, draw: int) -> Any:
     """Yield the scores of each method for the sentences that some people answered about."""
     marked = crowd.shown(shown, np.random.default_rng(draw))
     truth, rows = crowd.votes(np.flatnonzero(~marked)) > 0.5, np.flatnonzero(marked)
-    answers = crowd.answers(rows)
-    how: Any = {"classifier": linear(error_rate=0.05), "random_state": draw}
-    alone, found = find_consensus(None, answers), find_consensus(crowd.X, answers, **how)
-    two = linear(**AUTO).fit(crowd.X, answers).predict_consensus(crowd.X, answers)
-    for name, scores in (
-        ("votes", crowd.votes(rows)),
-        *((f"crowd-kit {name}", scores) for name, scores in by_crowd_kit(crowd, rows)),
-        ("find_consensus alone", alone.share),
-        ("find_consensus with sentences", found.share),
-        ("find_consensus applies", found.applies),
-        ("model with rates", two),
-    ):
+    answers, model = crowd.answers(rows), linear(error_rate=0.05)
+    found = find_consensus(crowd.X, answers, classifier=model, random_state=draw)
+    ways = {
+        "votes": crowd.votes(rows),
+        **{f"crowd-kit {name}": scores for name, scores in by_crowd_kit(crowd, rows)},
+        "find_consensus alone": find_consensus(None, answers).share,
+        "find_consensus with sentences": found.share,
+        "find_consensus applies": found.applies,
+        "model with rates": linear(**AUTO)
+        .fit(crowd.X, answers)
+        .predict_consensus(crowd.X, answers),
+    }
+    for name, scores in ways.items():
         yield {"by": name}, scores_of(truth, scores)
 
 
@@ -97,8 +97,8 @@ def of_new(crowd: Crowd, shown: int, draw: int) -> Any:
     learned = {"majority": votes > 0.5}
     if shown > 1:
         how: Any = {"classifier": linear(error_rate=0.05), "random_state": 0}
-        learned |= {"share": votes}
-        learned |= {"find_consensus": find_consensus(X[train], answers, **how).share > 0.5}
+        shares = find_consensus(X[train], answers, **how).share
+        learned |= {"share": votes, "find_consensus": shares > 0.5}
     for name, scores in by_crowd_kit(crowd, rows):
         learned |= {f"crowd-kit {name}": scores[train] > 0.5} if name != "one-coin" else {}
     for name, shares in learned.items():

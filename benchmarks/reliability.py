@@ -1,14 +1,13 @@
 """How far probabilities are from what is true, by way of asking, beside full supervision.
 
-Each method is fitted to the training part of three folds (the draws), and its ``predict_proba`` is
-compared with the true labels of the test part, which serve for measuring only. Biased naming has
-propensities exp(z), z standard normal. ``error`` is the mean gap between probability and share in
-15 bins with equally many pairs, without what chance adds to it; ``plain`` is the same with it.
-``rms`` is the root mean square gap without bias (Kumar, Liang and Ma, NeurIPS 2019), over all
-pairs, and ``rms_by_label`` in bins of each label. Slope and intercept are those of the logistic
-regression of true labels on log-odds: 1 and 0 if probabilities can be believed, a slope below 1 if
-a model is too sure of itself. ``cardinality`` is the sum of all probabilities over the number of
-labels that apply. Of true labels, "kernel" and "linear" are ``supervised``.
+Methods are fitted to the training part of three folds (the draws), and ``predict_proba`` is
+compared with the true labels of the test part. Biased naming has propensities exp(z), z standard
+normal. ``error`` is the mean gap between probability and share in 15 bins with equally many pairs,
+without what chance adds to it; ``plain`` is with it. ``rms`` is the root mean square gap without
+bias (Kumar, Liang and Ma, NeurIPS 2019), and ``rms_by_label`` in bins of each label. Slope and
+intercept are those of the logistic regression of true labels on log-odds: 1 and 0 if probabilities
+can be believed, a slope below 1 if a model is too sure of itself. ``cardinality`` is the sum of all
+probabilities over the number of labels that apply.
 """
 
 from __future__ import annotations
@@ -23,21 +22,16 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.audits import audit_of
 from benchmarks.logistic import TunedLogistic
+from complabel import methods
 from complabel.answers import Answers
 from complabel.experiments.datasets import load_dataset
 from complabel.experiments.methods import SupervisedClassifier, make_paper_classifier
 from complabel.experiments.studies import split_folds
-from complabel.methods import (
-    FrequencyMatchedClassifier,
-    SelectionLikelihoodClassifier,
-    make_classifier,
-)
 from complabel.simulate import draw_answers, draw_propensities
 from complabel.trust import reliability
 
 Array: TypeAlias = NDArray[np.float64]
-BINS = 15
-METHODS = ("kernel", "linear", "matched ridge", "mlcl")
+BINS, METHODS = 15, ("kernel", "linear", "matched ridge", "mlcl")
 WAYS = dict.fromkeys(("asked", "ticked", "menu", "named"), METHODS)
 WAYS["truth"] = ("kernel", "linear", "scikit-learn")
 CELLS = [
@@ -52,11 +46,11 @@ QUICK = {"set": ("digits",), "learned": ("asked", "ticked"), "by": ("linear", "m
 
 def made(by: str, way: str, name: str) -> Any:
     """Return an unfitted method; on true labels, the selection likelihood is ``supervised``."""
-    own = SupervisedClassifier if way == "truth" else SelectionLikelihoodClassifier
+    own = SupervisedClassifier if way == "truth" else methods.SelectionLikelihoodClassifier
     return {
         "kernel": own(random_state=0),
         "linear": own(kernel="linear", random_state=0),
-        "matched ridge": FrequencyMatchedClassifier(make_classifier("ridge")),
+        "matched ridge": methods.FrequencyMatchedClassifier(methods.make_classifier("ridge")),
         "mlcl": make_paper_classifier("mlcl", name, random_state=0),
         "scikit-learn": TunedLogistic(),
     }[by]
@@ -124,8 +118,8 @@ def recalibrating(log_odds: Array, y: Array) -> tuple[float, float]:
 
 def measure(*, draw: int, data: Any, **cell: str) -> dict[str, float]:
     """Return how far probabilities of the test items of a fold are from what is true."""
-    y, p, log_odds = fitted(cell["set"], cell["learned"], cell["by"], draw, data)
-    y = y.astype(float)
+    labels, p, log_odds = fitted(cell["set"], cell["learned"], cell["by"], draw, data)
+    y = labels.astype(float)
     slope, intercept = recalibrating(log_odds, y)
     by_label = [squared_error(p[:, [k]], y[:, [k]]) for k in range(y.shape[1])]
     return {

@@ -8,10 +8,12 @@ chance adds to it, and ``boot_held`` how often 95 % of its bootstrap replicates 
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 
+from benchmarks._draws import block, means
 from benchmarks.audits import audit_of
 from benchmarks.reliability import fitted, plain_error
 from complabel.trust import reliability
@@ -21,27 +23,27 @@ QUICK, NEEDS = {"set": ("digits",), "learned": ("asked",)}, ("scene", "yeast")
 BINS, N_DRAWS, REPLICATES = 10, 200, 200
 
 
+@means
 def measure(*, draw: int, data: Any, **cell: str) -> Any:
-    """Return errors, lengths, and how often intervals hold, by the number of questions."""
+    """Yield errors, lengths, and whether intervals hold, by the number of questions."""
     folds = [fitted(cell["set"], cell["learned"], "kernel", fold, data) for fold in range(3)]
     Y, p = (np.concatenate([each[at] for each in folds]) for at in (0, 1))
     truth = plain_error(p, Y.astype(float), BINS)
-    rows = []
-    for n in (200, 1000):
-        told = []
-        for each in range(N_DRAWS * draw, N_DRAWS * (draw + 1)):
-            asked = audit_of(Y, n, (each, 7))
-            found = reliability(asked, p, n_bins=BINS)
-            label = (asked.relevant + asked.absent).tocsr().indices
-            said, judged = Y[asked.item, label].astype(float), p[asked.item, label]
-            rng = np.random.default_rng((each, 8))
-            again = [rng.integers(n, size=n) for _ in range(REPLICATES)]
-            plain = [plain_error(judged[rows], said[rows], BINS) for rows in again]
-            ends = (found.interval, np.quantile(plain, [0.025, 0.975]))
-            held = [low <= truth <= high for low, high in ends]
-            length = found.interval[1] - found.interval[0]
-            told.append((plain_error(judged, said, BINS), found.error, length, *held))
-        names = ("plain", "error", "length", "held", "boot_held")
-        means = dict(zip(names, np.mean(told, axis=0), strict=True))
-        rows.append(({"questions": n}, {"true": truth, **means}))
-    return rows
+    for n, each in product((200, 1000), block(draw, N_DRAWS)):
+        asked = audit_of(Y, n, (each, 7))
+        found = reliability(asked, p, n_bins=BINS)
+        label = (asked.relevant + asked.absent).tocsr().indices
+        said, judged = Y[asked.item, label].astype(float), p[asked.item, label]
+        rng = np.random.default_rng((each, 8))
+        again = [rng.integers(n, size=n) for _ in range(REPLICATES)]
+        replicates = [plain_error(judged[rows], said[rows], BINS) for rows in again]
+        low, high = np.quantile(replicates, [0.025, 0.975])
+        figures = {
+            "true": truth,
+            "plain": plain_error(judged, said, BINS),
+            "error": found.error,
+            "length": found.interval[1] - found.interval[0],
+            "held": found.interval[0] <= truth <= found.interval[1],
+            "boot_held": low <= truth <= high,
+        }
+        yield {"questions": n}, figures

@@ -1,17 +1,15 @@
 """What people's answers tell beside several machines, beside ones that lie, and beside none.
 
 "digits:8" has three classifiers that learned from the same few items, so that their mistakes are
-correlated: a linear one, trees, and neighbours. Each says yes so seldom that it finds half of what
-applies (recall .49, .52 and .55). Their scores are steep, and rounded to two digits: most are
-exactly 0 or 1. A person who does not err answers 200 questions, at random, or by what the machines
-say in three "rounds". The ways are no machine; the mean of the scores as one machine; the mean,
-clipped to .05 to .95; the majority; the first machine; and all as several machines.
+correlated: a linear one, trees, and neighbours. Each finds half of what applies. Their scores are
+steep, and rounded to two digits: most are exactly 0 or 1. A person who does not err answers 200
+questions, at random, or by what the machines say in three "rounds". The ways are no machine; the
+mean of the scores as one machine, also clipped; the majority; the first machine; and all as several
+machines. Of scene, ten machines stand alone, in three rounds; three of them lie.
 
-Of scene, ten machines stand alone, in three rounds. Three lie: one says the contrary, one says
-another label's, and one says the contrary of every other label. Others say yes and no by chance,
-are constant for two labels, or give scores. Figures are the root mean square error of frequencies,
-how many intervals of 95 % hold (on average, and of the worst label), their width, the standard
-error over draws, and the error without a machine ("none").
+Figures are the root mean square error of frequencies, how many intervals of 95 % hold (on average,
+and of the worst label), their width, the standard error over draws, and the error without a machine
+("none").
 """
 
 from __future__ import annotations
@@ -25,6 +23,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
+from benchmarks._draws import block
 from benchmarks._sets import randomly
 from benchmarks.machines import Array, against, off, ours, summary, world
 
@@ -64,9 +63,9 @@ def several() -> tuple[Array, dict[str, Any]]:
 def odd_ones(data: Any) -> tuple[Array, dict[str, Any]]:
     """Return true labels of scene, and what ten machines say."""
     Y, p, said = world("scene", "10%", data)
-    rng, every_other, constant = np.random.default_rng(5), said.copy(), said.copy()
-    every_other[:, ::2] = 1 - every_other[:, ::2]
+    rng, even = np.random.default_rng(5), np.arange(said.shape[1]) % 2 == 0
     by_chance = (rng.random(said.shape) < said.mean(axis=0)).astype(np.uint8)
+    constant = said.copy()
     constant[:, :2] = (0, 1)
     machines = {
         "good": said,
@@ -78,7 +77,7 @@ def odd_ones(data: Any) -> tuple[Array, dict[str, Any]]:
         "constant for two": constant,
         "lies: the contrary": 1 - said,
         "lies: another label": np.roll(said, 1, axis=1),
-        "lies: every other label": every_other,
+        "lies: every other label": np.where(even, 1 - said, said),
     }
     return Y, {name: (machine, ROUNDS) for name, machine in machines.items()}
 
@@ -86,15 +85,13 @@ def odd_ones(data: Any) -> tuple[Array, dict[str, Any]]:
 def measure(*, draw: int, data: Any, **cell: str) -> Any:
     """Return the error of each way, and how its intervals hold."""
     Y, ways = odd_ones(data) if cell["set"] == "scene" else several()
-    n, rows, none = N_DRAWS[cell["set"]], [], np.nan
+    n, rows, truth = N_DRAWS[cell["set"]], [], Y.mean(axis=0)
     for way, (machine, sizes) in ({"no machine": (None, ())} | ways).items():
         found = []
-        for each in range(n * draw, n * (draw + 1)):
+        for each in block(draw, n):
             drawn = against(Y, machine, sizes, each) if sizes else randomly(Y, 200, each)
             found.append(ours(drawn, machine))
-        figures = summary(found, Y.mean(axis=0))
-        errors = off([values for values, _ in found], Y.mean(axis=0))
-        none = figures["rmse"] if machine is None else none
-        more = {"error": errors.std(ddof=1) / np.sqrt(n), "none": none}
-        rows.append(({"way": way}, figures | more))
-    return rows
+        errors = off([values for values, _ in found], truth)
+        error = {"error": errors.std(ddof=1) / np.sqrt(n)}
+        rows.append(({"way": way}, summary(found, truth) | error))
+    return [(way, figures | {"none": rows[0][1]["rmse"]}) for way, figures in rows]

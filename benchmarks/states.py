@@ -1,14 +1,13 @@
 """Do people err, or do they differ: two states of a pair or a scale, and which is chosen?
 
-1,000 items have six labels, each of which applies to about a fifth. Features are not drawn, but the
-log-odds that a classifier would find: it is right about 90 % of the pairs. Forty people either
-"err" (each misses labels with a rate from 0 to .75, and invents some with a rate of .03) or
-"differ": whoever is asked says yes with the chance of the pair, spread evenly from .5 to 1 if the
-label applies, and from 0 to .5 for 15 % of the other pairs; for the rest it is .01. Every item is
-asked about one label, and 30 % of these questions are answered twice ("1.3 of one label"); or
-people judge all pairs, each once, twice or three times. ``chosen`` is the share of draws in which
-the scale is chosen. With ``states``, average precision and accuracy of the share of people and of
-the probability that the label applies.
+1,000 items have six labels. Features are not drawn, but the log-odds that a classifier would find:
+it is right about 90 % of the pairs. Forty people either "err" (they miss labels with rates from 0
+to .75, and invent some with a rate of .03) or "differ": whoever is asked says yes with the chance
+of the pair, from .5 to 1 if the label applies, from 0 to .5 for 15 % of the other pairs, and .01
+for the rest. Every item is asked about one label, and 30 % of these questions are answered twice
+("1.3 of one label"); or people judge all pairs, each once, twice or three times. ``chosen`` is the
+share of draws in which a model is chosen; average precision and accuracy are those of the share of
+people and of the probability that the label applies.
 """
 
 from __future__ import annotations
@@ -55,11 +54,11 @@ def measure(*, draw: int, data: Any, **cell: str) -> Any:
     truth = rng.random(log_odds.shape) < special.expit(log_odds)
     times = CELLS["judged"].index(cell["judged"])
     judgements = judged(cell["people"], truth, times, rng)
-    chosen = float(choose_states(judgements, log_odds, rng) > 2)
+    scale = choose_states(judgements, log_odds, rng) > 2
     at, rows = (judgements.item, judgements.label), []
     for states in (2, 16):
         share, _, applies = fit_states(judgements, log_odds, states).of_all(judgements, log_odds)
-        figures = {"chosen": chosen if states == 16 else 1 - chosen}
+        figures = {"chosen": float(scale == (states == 16))}
         for name, found in (("share", share), ("applies", applies)):
             figures[name] = average_precision_score(truth[at], found[at])
             figures[f"{name}_right"] = np.mean((found[at] > 0.5) == truth[at])

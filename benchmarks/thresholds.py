@@ -1,22 +1,24 @@
 """How often promised precision and recall are kept, and what the promises cost.
 
-A model learned from one random yes or no for each of half of the items. Random questions
-("asked"), as many forms about all labels ("ticked"), or questions that are drawn for the figure
-("to evaluate") are about the other items, 50 times anew in each block, and thresholds are chosen.
-True labels of all these items say what precision and recall really are. Figures are how often
-thresholds were found, how often the promise was kept (it is, too, where none was found), the other
-figure on average, and the other figure of the best threshold that true labels can find. ``missed``
-is the share of labels that apply that are not predicted: over all pairs, and as the mean over items
-with a label. "conformal" is the rule of conformal risk control, which bounds that average only.
+A model learned from one random yes or no for each of half of the items. Random questions ("asked"),
+as many forms about all labels ("ticked"), or questions that are drawn for the figure ("to
+evaluate") are about the other items, 50 times anew in each block. Figures are how often thresholds
+were found, how often the promise was kept (it is, too, where none was found), the other figure on
+average and at best, and the share of labels that apply that are not predicted: over all pairs
+(``missed``), and as the mean over items with a label. "conformal" is the rule of conformal risk
+control, which bounds that mean only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import precision_recall_curve
 
+from benchmarks._draws import block, means
 from benchmarks._models import Array, Labels, asked, fitted, parts
 from benchmarks.questions_to_evaluate import answered, nothing_said
 from complabel.answers import Answers
@@ -32,33 +34,10 @@ DRAWS, BLOCK, NEEDS = 4, 50, ("scene", "yeast")
 QUICK = {"by": ("asked",), "set": ("digits",), "questions": (200,)}
 
 
-class Reached:
-    """Precision and recall of one threshold for all labels, over all pairs of some items."""
-
-    def __init__(self, p: Array, Y: Labels) -> None:
-        order = np.argsort(-p, axis=None)
-        right = np.cumsum(Y.ravel()[order], dtype=np.float64)
-        self._scores = p.ravel()[order][::-1]
-        self.precision, self.recall = right / np.arange(1, p.size + 1), right / right[-1]
-        self._p, self._Y = p, Y
-
-    def at(self, threshold: float) -> tuple[float, float]:
-        """Return precision and recall."""
-        n = len(self._scores) - int(np.searchsorted(self._scores, threshold, side="left"))
-        return (float(self.precision[n - 1]), float(self.recall[n - 1])) if n else (1.0, 0.0)
-
-    def best(self, of: str, least: float) -> float:
-        """Return the highest recall with such a precision, or the other way round."""
-        named, other = self.precision, self.recall
-        if of != "precision":
-            named, other = other, named
-        return float(other[named >= least].max(initial=0.0))
-
-    def missed_by_item(self, threshold: float) -> float:
-        """Return the share of an item's labels that are missed, on average."""
-        has = self._Y.any(axis=1)
-        Y, p = self._Y[has], self._p[has]
-        return float(((Y * (p < threshold)).sum(axis=1) / Y.sum(axis=1)).mean())
+def missed_by_item(p: Array, Y: Labels, threshold: float) -> float:
+    """Return the share of an item's labels that are missed, on average."""
+    has = Y.any(axis=1)
+    return float(((Y * (p < threshold)).sum(axis=1)[has] / Y.sum(axis=1)[has]).mean())
 
 
 def conformal(answers: Answers, p: Array, most: float) -> float:
@@ -77,31 +56,29 @@ def cuts_of(said: Answers, p: Array, of: str) -> Iterator[tuple[str, float, bool
             yield "conformal", least, True, conformal(said, p, 1 - least)
 
 
+@means
 def measure(*, draw: int, data: Any, **cell: Any) -> Any:
-    """Return what a block of draws found and kept, for each promise."""
+    """Yield what a draw found and kept, for each promise."""
     (X, Y), (others, truth) = parts(cell["set"], data, 2)
     p = fitted(X, Y).predict_proba(others)
-    reached, n = Reached(p, truth), cell["questions"]
-    nothing, found = nothing_said(*truth.shape), {}
-    for each in range(BLOCK * draw, BLOCK * (draw + 1)):
-        for of in ("precision", "recall"):
-            if cell["by"] == "to evaluate":
-                rng = np.random.default_rng([each, n])
-                table = suggest_evaluation_questions(nothing, p, n, figure=of, random_state=rng)
-                said = answered(table, truth)
-            else:
-                said = asked(truth, n, [each, n], cell["by"])
-            for rule, least, is_found, cut in cuts_of(said, p, of):
-                precision, recall = reached.at(cut)
-                named, other = (precision, recall) if of == "precision" else (recall, precision)
-                told = (is_found, named >= least, other, 1 - recall, reached.missed_by_item(cut))
-                found.setdefault((rule, least), []).append(told)
-    names = ("found", "kept", "other", "missed", "missed_of_item")
-    return [
-        (
-            {"promise": rule, "least": least},
-            dict(zip(names, np.mean(told, axis=0), strict=True))
-            | {"best": reached.best(rule, least)},
-        )
-        for (rule, least), told in found.items()
-    ]
+    *curves, places = precision_recall_curve(truth.ravel(), p.ravel())
+    n, nothing = cell["questions"], nothing_said(*truth.shape)
+    for each, of in product(block(draw, BLOCK), ("precision", "recall")):
+        if cell["by"] == "to evaluate":
+            rng = np.random.default_rng([each, n])
+            table = suggest_evaluation_questions(nothing, p, n, figure=of, random_state=rng)
+            said = answered(table, truth)
+        else:
+            said = asked(truth, n, [each, n], cell["by"])
+        for rule, least, is_found, cut in cuts_of(said, p, of):
+            named, other = curves if of == "precision" else curves[::-1]
+            at = np.searchsorted(places, cut)
+            figures = {
+                "found": is_found,
+                "kept": named[at] >= least,
+                "other": other[at],
+                "missed": 1 - curves[1][at],
+                "missed_of_item": missed_by_item(p, truth, cut),
+                "best": other[named >= least].max(),
+            }
+            yield {"promise": rule, "least": least}, figures

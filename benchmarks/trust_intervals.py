@@ -1,13 +1,12 @@
 """How often the intervals of a model's figures hold the truth, and how long they are.
 
-A model (linear selection likelihood) learned from one yes/no answer about each item of one half.
-Questions about the other half are drawn and answered, 200 times anew in each block. Compared are
-figures by these answers with the figures of all labels: squared error, how often the interval of
-95 % holds the truth, and its length. "asked": random yes/no questions. "ticked": all labels of
-random items, as many judgements in all. "erring": asked, and people miss .25 and invent .03;
-``estimate_metrics`` is told. "other items": each draw has other items, drawn from the half with
-replacement, and its labels are the truth about all items of the kind. Rivals (``boot``, ``ppi``)
-are the bootstrap over the judged items, with 1,000 replicates and percentiles, and for precision
+A linear model learned from one yes/no answer about each item of one half. Questions about the other
+half are drawn and answered, 200 times anew in each block. Figures by these answers are compared
+with those of all labels: squared error, how often the interval of 95 % holds the truth, and its
+length. "asked": random yes/no questions. "ticked": all labels of random items. "erring": asked, and
+people miss .25 and invent .03; ``estimate_metrics`` is told. "other items": each draw has other
+items, drawn with replacement, and all labels are the truth about their kind. Rivals (``boot``,
+``ppi``) are the bootstrap over the judged items, with percentiles, and for precision
 prediction-powered inference (``pip install ppi-python``), which know no mistakes.
 """
 
@@ -16,7 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
+from benchmarks._draws import block
 from benchmarks._models import FIGURES, Array, linear_half, true_figures
 from benchmarks._sets import answers_to
 from complabel.answers import Answers
@@ -60,9 +61,7 @@ def bootstrapped(answers: Answers, probabilities: Array, rng: np.random.Generato
     n_items = item.max() + 1
     weights = rng.multinomial(n_items, np.full(n_items, 1 / n_items), size=REPLICATES)
     weights = np.vstack([np.ones(n_items), weights])[:, item]  # the first row is what was seen
-    last = np.append(p[order][1:] != p[order][:-1], True)
-    end = np.searchsorted(np.flatnonzero(last), np.arange(len(p)))
-    end = np.flatnonzero(last)[end]  # equal scores share the last place
+    end = rankdata(-p[order], method="max").astype(int) - 1  # equal scores share the last place
     with np.errstate(invalid="ignore"):
         hits, found = weights @ (applies * predicted), weights @ predicted
         total = weights @ applies
@@ -92,14 +91,14 @@ def measure(*, draw: int, data: Any, **cell: Any) -> Any:
     """Return how near the figures of a block of draws are, and how often intervals hold."""
     Y, probabilities = linear_half(cell["set"], data)
     truth, how, n = true_figures(Y, probabilities), cell["how"], cell["judgements"]
-    new, rates = how == "other items", dict(zip(("missed", "invented"), rates_of(how), strict=True))
+    new, (missed, invented) = how == "other items", rates_of(how)
     found: dict[tuple[str, str], list[Any]] = {}
-    for each in range(BLOCK * draw, BLOCK * (draw + 1)):
+    for each in block(draw, BLOCK):
         rng = np.random.default_rng([each, n])
         rows: Any = rng.integers(len(Y), size=len(Y)) if new else slice(None)
         P = probabilities[rows]
         answers = judged(Y[rows], n, how, rng)
-        ours = estimate_metrics(answers, P, new_items=new, **rates)
+        ours = estimate_metrics(answers, P, new_items=new, missed=missed, invented=invented)
         boot = bootstrapped(answers, P, rng)
         for of in FIGURES:
             figure = getattr(ours, of)
@@ -110,9 +109,7 @@ def measure(*, draw: int, data: Any, **cell: Any) -> Any:
     told: dict[str, dict[str, float]] = {of: {"true": truth[of]} for of in FIGURES}
     for (of, by), values in found.items():
         value, low, high = np.array(values).T
-        told[of] |= {
-            f"{by}square": np.nanmean((value - truth[of]) ** 2),
-            f"{by}held": np.mean((low <= truth[of]) & (truth[of] <= high)),
-            f"{by}length": np.mean(high - low),
-        }
+        told[of][f"{by}square"] = np.nanmean((value - truth[of]) ** 2)
+        told[of][f"{by}held"] = np.mean((low <= truth[of]) & (truth[of] <= high))
+        told[of][f"{by}length"] = np.mean(high - low)
     return [({"figure": of}, figures) for of, figures in told.items()]

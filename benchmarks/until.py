@@ -1,11 +1,11 @@
 """How often do sittings stop falsely that end when frequencies are known?
 
-"level" sums up, for each frequency, the chance that the interval misses it at the moment when it
-is short enough, with a look after each answer. "frequencies" simulates 2,000 sittings on true
-labels; people err as they did on relations (they miss .23 and invent .028), or not at all. In
-"beside", it is known of all items what a machine says, or a model of other items; 2,000 sittings,
-500 where people err. "random" asks about random labels until the last one is known, and "fixed" is
-the number of answers that would have been enough for the label that needs most.
+"level" sums up, for each frequency, the chance that the interval misses it at the moment when it is
+short enough, with a look after each answer. "frequencies" simulates 2,000 sittings on true labels;
+people err as they did on relations (they miss .23 and invent .028), or not at all. In "beside", it
+is known of all items what a machine says, or a model of other items; 2,000 sittings, 500 where
+people err. "random" asks about random labels until the last one is known, and "fixed" is the number
+of answers that would have been enough for the label that needs most.
 """
 
 from __future__ import annotations
@@ -17,13 +17,7 @@ from scipy import special
 
 from benchmarks._until import NEEDS as NEEDS
 from benchmarks._until import load, predictions, rates_of
-from complabel.frequencies import (
-    Audit,
-    answers_left,
-    beside_predictions,
-    interval_at_goal,
-    interval_whenever,
-)
+from complabel.frequencies import Audit, answers_left, beside_predictions, interval_at_goal
 
 SETS = ("scene", "yeast", "digits", "corel5k")
 WITHIN = ((0.05, (*SETS, "corel5k-all")), (0.03, SETS[:3]))
@@ -51,8 +45,8 @@ def level(within: float) -> dict[str, float]:
     at = np.clip(np.concatenate([ends - 1e-9, ends + 1e-9, [0.01, 0.1, 0.5]]), 1e-12, 1 - 1e-12)
     misses, answers = false_stops(stops, at)
     worst, few = int(misses.argmax()), dict(zip(("rare", "tenth", "half"), answers[-3:]))  # noqa: B905
-    figures = {"false": 100 * misses[worst], "at": min(at[worst], 1 - at[worst])}
-    return {**figures, **few, "fixed": fixed_number(0.5, within)}
+    false = {"false": 100 * misses[worst], "at": min(at[worst], 1 - at[worst])}
+    return {**false, **few, "fixed": fixed_number(0.5, within)}
 
 
 def ends_of_sittings(within: float) -> Any:
@@ -107,18 +101,14 @@ def of_frequencies(Y: Any, within: float, rates: tuple[float, float]) -> dict[st
     most = min(n_items, int(np.ceil(1.3 / (within * told) ** 2)) + 50)
     ends = np.zeros((most + 1, most + 1, 2))
     for n in range(1, most + 1):
-        so_far = np.arange(n + 1.0), np.full(n + 1, float(n))
-        ends[n, : n + 1] = interval_at_goal(
-            *so_far, within * told, n_items if told == 1 else np.inf
-        )
+        judged, items = np.full(n + 1, float(n)), n_items if told == 1 else np.inf
+        ends[n, : n + 1] = interval_at_goal(np.arange(n + 1.0), judged, within * told, items)
     is_met = (ends[..., 1] - ends[..., 0]) / 2 <= within * told
     stops, wrong = [], []
     for y in Y.T > 0:
         said = np.where(y, 1 - missed, invented)
-        runs = []
-        for _ in range(2000):
-            order = rng.permutation(n_items)[:most]
-            runs.append(rng.random(most) < said[order])
+        orders = (rng.permutation(n_items)[:most] for _ in range(2000))
+        runs = [rng.random(most) < said[order] for order in orders]
         yes = np.cumsum(np.array(runs), axis=1)  # (sittings, most)
         met = is_met[np.arange(1, most + 1), yes]
         stop = np.where(met.any(axis=1), met.argmax(axis=1), most - 1)
@@ -133,32 +123,28 @@ def of_frequencies(Y: Any, within: float, rates: tuple[float, float]) -> dict[st
 
 
 def of_beside(X: Any, Y: Any, within: float, rates: tuple[float, float], n: int) -> Any:
-    """Return how sittings go that know what a machine, or a model of other items, says."""
+    """Yield how sittings go that know what a machine, or a model of other items, says."""
     p, truth = predictions(X, Y)
     rng = np.random.default_rng(0)
-    machines: dict[str, Any] = {"none": None, "a model of other items": p >= 0.5}
+    machines: dict[str, Any] = {"none": [None] * Y.shape[1], "a model of other items": p.T >= 0.5}
     for quality, (missed, invented) in MACHINES.items():
-        machines[quality] = rng.random(p.shape) < np.where(truth, 1 - missed, invented)
-    found = []
-    for machine, predicted in machines.items():
-        columns = [None] * truth.shape[1] if predicted is None else predicted.T
-        runs = [ends_of_label(*each, within, rates, n) for each in zip(truth.T, columns)]  # noqa: B905
-        stop, wrong, ever = (np.array(each) for each in zip(*runs, strict=True))
-        figures = {"false": 100 * wrong.mean(), "worst": 100 * wrong.mean(axis=1).max()}
-        figures |= {"answers": asked_in_all(stop), "ever_out": 100 * ever.mean()}
-        found.append(({"machine": machine}, figures))
-    return found
+        machines[quality] = (rng.random(p.shape) < np.where(truth, 1 - missed, invented)).T
+    for machine, columns in machines.items():
+        labels = zip(truth.T, columns, strict=True)
+        stop, wrong = np.swapaxes([ends_of_label(*each, within, rates, n) for each in labels], 0, 1)
+        false = {"false": 100 * wrong.mean(), "worst": 100 * wrong.mean(axis=1).max()}
+        yield {"machine": machine}, {**false, "answers": asked_in_all(stop)}
 
 
 def ends_of_label(truth: Any, predicted: Any, within: float, rates: Any, n_sittings: int) -> Any:
-    """Ask about one label in many sittings at once; all arrays are (sittings,)."""
+    """Ask about one label in many sittings at once; return where each ends, and if falsely."""
     rng, n_items = np.random.default_rng([0, int(truth.sum())]), len(truth)
     missed, invented = rates
     told, share = 1 - missed - invented, truth.mean()
     orders = np.array([rng.permutation(n_items) for _ in range(n_sittings)])
     said = rng.random(orders.shape) < np.where(truth[orders], 1 - missed, invented)
     stop, wrong = np.full(n_sittings, n_items), np.zeros(n_sittings, dtype=bool)
-    ever, open_ = np.zeros(n_sittings, dtype=bool), np.arange(n_sittings)
+    open_ = np.arange(n_sittings)
     for n in range(1, n_items + 1):
         at = np.repeat(np.arange(len(open_)), n)
         item, applies = orders[open_, :n].ravel(), said[open_, :n].ravel()
@@ -173,17 +159,13 @@ def ends_of_label(truth: Any, predicted: Any, within: float, rates: Any, n_sitti
             every = np.broadcast_to(predicted[:, np.newaxis], (n_items, len(open_)))
             yes, judged, items, left = beside_predictions(audit, every, width, items, **draws)
         reached = left.max(axis=0) <= 0
-        at_goal = (interval_at_goal(yes, judged, width, items) - invented) / told
-        whenever = (interval_whenever(yes, judged) - invented) / told
-        if n >= 20:
-            ever[open_] |= (share < whenever[:, 0]) | (share > whenever[:, 1])
-        ended = open_[reached]
-        low, high = at_goal[reached].T
+        ends = (interval_at_goal(yes, judged, width, items) - invented) / told
+        low, high = ends[reached].T
+        ended, open_ = open_[reached], open_[~reached]
         stop[ended], wrong[ended] = n, (share < low - 1e-9) | (share > high + 1e-9)
-        open_ = open_[~reached]
         if not len(open_):
             break
-    return stop, wrong, ever
+    return stop, wrong
 
 
 def measure(*, draw: int, data: Any, what: str, within: float, **cell: Any) -> Any:
@@ -193,4 +175,4 @@ def measure(*, draw: int, data: Any, what: str, within: float, **cell: Any) -> A
     (X, Y), rates = load(cell["set"], data), rates_of(cell["people"])
     if what == "frequencies":
         return of_frequencies(Y, within, rates)
-    return of_beside(X, Y, within, rates, 2000 if cell["people"] == "right" else 500)
+    return [*of_beside(X, Y, within, rates, 2000 if cell["people"] == "right" else 500)]

@@ -1,12 +1,11 @@
 """Is it known how many answers and minutes are left, and that items are too few?
 
-"few": 169 items are drawn; it is said whether a goal that they cannot reach is denied before the
-first question, and after 40 % of the answers (shares of sittings; ``*_never`` are those that cannot
-reach it). "time": until the frequency of each label is known, with 1.5 seconds an answer in the
-median; ``held_5`` says how often, of 100 sittings, the interval of 80 % of the minutes left held
-that was shown after 5 minutes, and ``held`` the same of answers, after about 40 % of them.
-"learning": the goal is F1 of the model that learns from the same answers; people do not err.
-A draw is 3 sittings.
+"few": 169 items are drawn; whether a goal that they cannot reach is denied before the first
+question, and after 40 % of the answers (shares of sittings; ``never`` cannot reach it). "time":
+until the frequency of each label is known, with 1.5 seconds an answer in the median; ``held_5``
+says how often, of 100 sittings, the interval of 80 % of the minutes left held after 5 minutes, and
+``held`` the same of answers, after about 40 % of them. "learning": the goal is F1 of the model that
+learns from the same answers; people do not err. A draw is 3 sittings.
 """
 
 from __future__ import annotations
@@ -17,10 +16,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from benchmarks._draws import block, means
+from benchmarks._models import true_figures
+from benchmarks._sets import answers_to
 from benchmarks._until import NEEDS as NEEDS
-from benchmarks._until import figure_of, load, predictions, rates_of, what_was_left
+from benchmarks._until import held_left, load, predictions, rates_of
 from complabel._questions import KINDS
-from complabel.answers import Answers
 from complabel.live._asker import Asker
 from complabel.live._drawing import RandomQuestions
 from complabel.live._learner import Refits
@@ -28,9 +29,10 @@ from complabel.live._until import Until, how_far_of_model
 from complabel.trust._goals import Goal, foreseen, how_far
 
 SITTINGS, N_FEW, MINUTES = 3, 169, (5, 10, 20)
+LARGE = ("mirflickr", "made")
 FEW = (
     (("mirflickr", "made", "yeast"), 0.03, "right", ("f1", "precision", "recall")),
-    (("mirflickr", "made"), 0.06, "err", ("frequencies", "f1")),
+    (LARGE, 0.06, "err", ("frequencies", "f1")),
     (("made", "yeast"), 0.05, "right", ("f1", "precision", "average_precision")),
 )
 CELLS = [
@@ -42,11 +44,8 @@ CELLS = [
     ),
     *(
         {"what": "time", "set": name, "within": within, "people": "right", "figure": "frequencies"}
-        for name, within in (
-            *((name, 0.05) for name in ("scene", "yeast", "digits", "corel5k")),
-            ("mirflickr", 0.1),
-            ("made", 0.1),
-        )
+        for within, names in ((0.05, ("scene", "yeast", "digits", "corel5k")), (0.1, LARGE))
+        for name in names
     ),
     *(
         {"what": "learning", "set": name, "within": 0.05, "people": "right", "figure": "f1"}
@@ -55,14 +54,6 @@ CELLS = [
 ]
 DRAWS = 12
 QUICK = {"what": ("few", "time"), "set": ("made",), "figure": ("precision", "frequencies")}
-
-
-def answers_to(Y: Any, item: Any, label: Any, n_items: int) -> Answers:
-    """Return yes/no answers about random labels; Y holds what is said of each item (n, K)."""
-    yes = np.eye(Y.shape[1], dtype=np.uint8)[label]
-    applies = yes * Y[item]
-    of: Any = {"item": item, "question": "asked", "probability": 1 / Y.shape[1]}
-    return Answers.from_arrays(relevant=applies, absent=yes - applies, n_items=n_items, **of)
 
 
 def of_few(p: Any, truth: Any, goal: Goal, rates: Any, draw: int) -> dict[str, float]:
@@ -75,13 +66,12 @@ def of_few(p: Any, truth: Any, goal: Goal, rates: Any, draw: int) -> dict[str, f
     order, told = rng.permutation(said.size), [bool(ahead and ahead.obstacle())]
     for part in (0.4, 1):
         item, label = np.divmod(order[: int(part * said.size)], n_labels)
-        answers = answers_to(said.astype(np.uint8), item, label, N_FEW)
+        answers = answers_to(said.astype(np.uint8), item, label, 1 / n_labels)
         standing = how_far(answers, [goal], missed=rates[0], invented=rates[1], **against)[0]
         told.append(not standing.is_reached and bool(standing.obstacle() or part == 1))
     before, meanwhile, never = told
-    named = {"before": before, "meanwhile": meanwhile}
-    both = {f"{name}_never": each and never for name, each in named.items()}
-    return {"never": never, **named, **both}
+    both = {"before_never": before and never, "meanwhile_never": meanwhile and never}
+    return {"never": never, "before": before, **both}
 
 
 def of_time(Y: Any, goal: Goal, rates: Any, draw: int, n_items: int) -> dict[str, float]:
@@ -111,13 +101,11 @@ def of_time(Y: Any, goal: Goal, rates: Any, draw: int, n_items: int) -> dict[str
             until.look(lambda mark: asker.news(mark[0], n_items), n)
             more = until.state([])["goals"][0]["answers_left"]
             looks.append((n, *(np.nan if each is None else each for each in more)))
-    found = {"answers": n, "minutes": minutes}
+    found = {"minutes": minutes}
     for minute, (low, _, high) in told.items():
         found[f"held_{minute}"] = 100 * (low <= minutes - minute <= high)
-    left = what_was_left(looks, n) if until.is_reached else None
-    if left:
-        n_more = n - max(at for at, *_ in looks if at <= n / 2.5)
-        found["held"] = 100 * (left[0] <= n_more <= left[2])
+    if until.is_reached and looks and looks[0][0] <= n / 2.5:
+        found["held"] = 100 * bool(held_left(looks, n))
     return found
 
 
@@ -130,7 +118,7 @@ def of_learning(X: Any, Y: Any, goal: Goal, draw: int) -> dict[str, float]:
     refits.follow(functools.partial(how_far_of_model, [goal], {}, False))
     n, standings = 50, None
     while n <= len(rows):
-        answers = answers_to(Y[rows[:n]].astype(np.uint8), np.arange(n), label[:n], len(rows))
+        answers = answers_to(Y[rows].astype(np.uint8), np.arange(n), label[:n], 1 / n_labels)
         standings = (refits.update(answers, np.ones(n)) or {}).get("standings")
         if standings and standings[0].is_reached:
             break
@@ -138,26 +126,23 @@ def of_learning(X: Any, Y: Any, goal: Goal, draw: int) -> dict[str, float]:
     if not standings:
         return {"reached": 0, "false": 0}
     p = special.expit(refits._logits(refits._points[-1], np.arange(len(rows)), n_labels))
-    truth, (part,) = figure_of(p, Y[rows], goal.figure), standings[0].parts
+    truth, (part,) = true_figures(Y[rows], p)[goal.figure], standings[0].parts
     false = part.is_reached and not part.low <= truth <= part.high
-    found = {"reached": int(part.is_reached), "false": int(false), "value": truth}
+    found = {"reached": int(part.is_reached), "false": int(false)}
     return found | ({"answers": n} if part.is_reached else {})
 
 
-def measure(*, draw: int, data: Any, what: str, people: str, **cell: Any) -> dict[str, float]:
-    """Return the means of some sittings."""
+@means
+def measure(*, draw: int, data: Any, what: str, people: str, **cell: Any) -> Any:
+    """Yield the figures of some sittings."""
     (X, Y), rates = load(cell["set"], data), rates_of(people)
     goal = Goal(cell["figure"], cell["within"], cell["figure"] == "frequencies")
     p, truth = predictions(X, Y) if what == "few" else (None, None)
-    n_items = min(len(Y), 800 if cell["set"] in ("mirflickr", "made") else 10_000)
-    found: dict[str, list[float]] = {}
-    for at in range(SITTINGS * draw, SITTINGS * (draw + 1)):
+    n_items = min(len(Y), 800 if cell["set"] in LARGE else 10_000)
+    for at in block(draw, SITTINGS):
         if what == "few":
-            one = of_few(p, truth, goal, rates, at)
+            yield {}, of_few(p, truth, goal, rates, at)
         elif what == "time":
-            one = of_time(Y > 0, goal, rates, at, n_items)
+            yield {}, of_time(Y > 0, goal, rates, at, n_items)
         else:
-            one = of_learning(X, Y > 0, goal, at)
-        for name, value in one.items():
-            found.setdefault(name, []).append(float(value))
-    return {name: float(np.mean(each)) for name, each in found.items()}
+            yield {}, of_learning(X, Y > 0, goal, at)
