@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from PIL import Image, ImageDraw, ImageEnhance
 
 from complabel.datasets import make_digits
 
@@ -12,12 +13,13 @@ PHOTOGRAPHS = (
     *("astronaut.png", "chelsea.png", "coffee.png", "hubble_deep_field.jpg", "ihc.png"),
     *("motorcycle_left.png", "retina.jpg", "rocket.jpg", "china.jpg", "flower.jpg"),
 )
+SHADES = ((200, 40, 40), (40, 160, 60), (50, 70, 200), (220, 200, 50))
+SHAPES = ("red", "green", "blue", "yellow", "circle", "square", "triangle", "dark")
+Drawn = tuple[list[Path], np.ndarray, np.ndarray]  # paths, labels (n, K), and which are for tests
 
 
-def write_digits(folder: Path, n: int) -> tuple[list[Path], np.ndarray, np.ndarray]:
-    """Write canvases of digits as PNG; return paths, labels (n, 10) and which are for tests."""
-    from PIL import Image
-
+def write_digits(folder: Path, n: int) -> Drawn:
+    """Write canvases of digits as PNG."""
     data = make_digits(n)
     paths = [folder / f"{at:05}.png" for at in range(n)]
     for path, row in zip(paths, data.X, strict=True):
@@ -25,16 +27,8 @@ def write_digits(folder: Path, n: int) -> tuple[list[Path], np.ndarray, np.ndarr
     return paths, data.Y, data.groups >= 8
 
 
-SHADES = {"red": (200, 40, 40), "green": (40, 160, 60), "blue": (50, 70, 200)} | {
-    "yellow": (220, 200, 50)
-}
-SHAPES = (*SHADES, "circle", "square", "triangle", "dark")
-
-
-def write_shapes(folder: Path, n: int) -> tuple[list[Path], np.ndarray, np.ndarray]:
-    """Write canvases of coloured shapes as PNG; return paths, labels (n, 8) and which are tests."""
-    from PIL import Image, ImageDraw
-
+def write_shapes(folder: Path, n: int) -> Drawn:
+    """Write canvases of coloured shapes as PNG."""
     rng = np.random.default_rng(0)
     Y = np.zeros((n, len(SHAPES)), dtype=np.uint8)
     paths = [folder / f"{at:05}.png" for at in range(n)]
@@ -47,7 +41,7 @@ def write_shapes(folder: Path, n: int) -> tuple[list[Path], np.ndarray, np.ndarr
         for _ in range(rng.integers(1, 4)):
             colour, shape = rng.integers(4), rng.integers(3)
             Y[at, [colour, 4 + shape]] = 1
-            shade = np.array(SHADES[SHAPES[colour]]) * rng.uniform(0.6, 1.2) + rng.normal(0, 12, 3)
+            shade = np.array(SHADES[colour]) * rng.uniform(0.6, 1.2) + rng.normal(0, 12, 3)
             fill = tuple(shade.astype(int).clip(0, 255).tolist())
             r = int(rng.integers(10, 26))
             x, y = rng.integers(r, 128 - r, 2).tolist()
@@ -62,20 +56,13 @@ def write_shapes(folder: Path, n: int) -> tuple[list[Path], np.ndarray, np.ndarr
     return paths, Y, np.arange(n) % 3 == 0
 
 
-def write_collages(
-    folder: Path, photographs: list[Path], n: int
-) -> tuple[list[Path], np.ndarray, np.ndarray]:
-    """Write 2 x 2 collages of random crops of one to three photographs; return as above."""
-    from PIL import Image, ImageEnhance
-
+def write_collages(folder: Path, photographs: list[Path], n: int) -> Drawn:
+    """Write 2 x 2 collages of random crops of one to three photographs."""
     rng = np.random.default_rng(0)
-    halves = []
-    for path in photographs:
-        image = Image.open(path).convert("RGB")
-        width, height = image.size
-        halves.append(
-            (image.crop((0, 0, width // 2, height)), image.crop((width // 2, 0, width, height)))
-        )
+    images, halves = [Image.open(path).convert("RGB") for path in photographs], []
+    for image in images:
+        middle, (width, height) = image.width // 2, image.size
+        halves.append([image.crop((0, 0, middle, height)), image.crop((middle, 0, width, height))])
     Y = np.zeros((n, len(photographs)), dtype=np.uint8)
     test = np.arange(n) % 3 == 0
     paths = [folder / f"{at:05}.jpg" for at in range(n)]

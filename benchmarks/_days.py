@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
+import multiprocessing
 import random
 import tempfile
 from collections.abc import Callable, Iterator
@@ -23,6 +23,7 @@ DAYS: list[dict[str, Any]] = [
     {"labels": ["a", "c", "d", "e", "f"], "merge": {"b": "a"}},
     {"labels": ["a", "x", "d", "e", "f"], "merge": {"b": "a"}, "rename": {"c": "x"}},
 ]
+Confirm = Callable[[Any], None]
 
 
 @contextlib.contextmanager
@@ -45,7 +46,7 @@ def opened(folder: Path, labels: list[str], *, goal: bool = False, **more: Any) 
     return Annotation.open(things, labels, out=out, question="asked", until=until, **more)
 
 
-def hold(folder: Path, day: int, n: int, confirm: Callable[[Any], None], *, seed: int) -> None:
+def hold(folder: Path, confirm: Confirm, day: int, n: int, seed: int) -> None:
     """Answer n questions of a day; ``confirm`` is called with each answer that was stored."""
     chance, annotation = random.Random(seed), opened(folder, **DAYS[day])
     with contextlib.closing(annotation.store):
@@ -85,25 +86,26 @@ def outcome(folder: Path, day: int, said: list[list[str]], most: float = 1) -> s
         return "same" if 0 <= len(annotation.asker.done) - len(said) <= most else "other"
 
 
-def child(run: Callable[[Callable[[Any], None]], None], folder: Path) -> tuple[int, Path]:
-    """Run something in a process; return its number, and the file of what it confirmed."""
-    told = folder.parent / f"{folder.name}.told"
-    number = os.fork()
-    if number:
-        return number, told
-    try:
-        with told.open("a") as file:
-
-            def confirm(answer: Any) -> None:
-                file.write(json.dumps(answer) + "\n")
-                file.flush()
-
-            run(confirm)
-    finally:
-        os._exit(0)
+def forked(run: Callable[..., None], folder: Path, *more: Any) -> Any:
+    """Start ``run(folder, confirm, *more)`` in a fork of this process."""
+    child = multiprocessing.get_context("fork").Process(target=_told, args=(run, folder, *more))
+    child.start()
+    return child
 
 
-def lines(told: Path) -> list[Any]:
-    """Return what a process wrote, as far as its lines are whole."""
+def _told(run: Callable[..., None], folder: Path, *more: Any) -> None:
+    """Run something, and write down what it confirms."""
+    with folder.with_suffix(".told").open("a") as file:
+
+        def confirm(answer: Any) -> None:
+            file.write(json.dumps(answer) + "\n")
+            file.flush()
+
+        run(folder, confirm, *more)
+
+
+def confirmed(folder: Path) -> list[Any]:
+    """Return what forks confirmed, as far as its lines are whole."""
+    told = folder.with_suffix(".told")
     text = told.read_text() if told.exists() else ""
     return [json.loads(line) for line in text.splitlines() if line.endswith(("]", "}"))]

@@ -1,4 +1,4 @@
-"""A server of ``complabel annotate`` that can be killed, and people who ask its routes."""
+"""Servers of ``complabel annotate``, people who ask their routes, and a Chromium."""
 
 from __future__ import annotations
 
@@ -9,22 +9,51 @@ import json
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks._frame import need
+from benchmarks._frame import MissingError, need
 
 TOKEN = "benchmarkbenchmark"
 PRELOADED = [
     *("complabel.cli._app", "complabel.live._annotation", "complabel.live._drawing"),
     *("pyarrow.csv", "uvicorn", "uvicorn.lifespan.on", "uvicorn.protocols.http.auto"),
 ]
+AWAY = (OSError, http.client.HTTPException)  # there was no reply
+
+
+def free_port() -> int:
+    """Return a port that nobody listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+def until_it_listens(port: int, is_alive: Callable[[], bool]) -> None:
+    """Wait until somebody listens at a port."""
+    while is_alive():
+        with contextlib.suppress(OSError):
+            return socket.create_connection(("127.0.0.1", port), 1).close()
+        time.sleep(0.01)
+    raise RuntimeError("the server has ended by itself")
+
+
+def started(folder: Path, *words: str) -> subprocess.Popen[str]:
+    """Start ``complabel annotate``."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "complabel", "annotate", *words, "--no-browser"],
+        cwd=folder,
+        env={**os.environ, "COMPLABEL_TOKEN": TOKEN},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
 class Server:
@@ -34,55 +63,32 @@ class Server:
         self, folder: Path, n_items: int, n_labels: int, question: str | None = "asked"
     ) -> None:
         need("starlette", "uvicorn", "h11")
-        self.folder = folder
+        self.folder, self.port = folder, free_port()
         rows = "".join(f"item {at},{'some words ' * 20}{at}\n" for at in range(n_items))
         (folder / "items.csv").write_text("item,body\n" + rows)
         (folder / "labels.txt").write_text("".join(f"label {at}\n" for at in range(n_labels)))
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        words = "annotate items.csv --text body --label-names labels.txt --no-browser"
-        self.words = [*words.split(), "--port", str(self.port)]
-        self.words += [] if question is None else ["--question", question]
+        words = f"items.csv --text body --label-names labels.txt --port {self.port}"
+        self.words = [*words.split(), *(["--question", question] if question else [])]
 
     def start(self) -> float:
         """Start it and wait until it answers; return the seconds."""
         begun = time.perf_counter()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "complabel", *self.words],
-            cwd=self.folder,
-            env={**os.environ, "COMPLABEL_TOKEN": TOKEN},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        return self.wait(begun, lambda: self.process.poll() is None)
+        self.process = started(self.folder, *self.words)
+        until_it_listens(self.port, lambda: self.process.poll() is None)
+        return time.perf_counter() - begun
 
-    def wait(self, begun: float, is_alive: Any) -> float:
-        """Wait until it answers; return the seconds since it began."""
-        while is_alive():
-            with contextlib.suppress(OSError):
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return time.perf_counter() - begun
-            time.sleep(0.01)
-        raise RuntimeError("the server has ended by itself")
-
-    def fork(self) -> float:
+    def fork(self) -> None:
         """Start it from a process that has imported everything."""
-        begun = time.perf_counter()
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(PRELOADED)
         self.child = context.Process(target=_serve, args=(self.folder, self.words))
         self.child.start()
-        return self.wait(begun, self.child.is_alive)
-
-    def memory(self) -> float:
-        """Return the megabytes that it holds."""
-        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+        until_it_listens(self.port, self.child.is_alive)
 
     def end(self) -> None:
         """End it as a user does."""
         self.process.send_signal(signal.SIGTERM)
-        printed = self.process.communicate()[0].decode()
+        printed = self.process.communicate()[0]
         assert self.process.returncode == 0, printed
 
     def table(self) -> list[dict[str, str]]:
@@ -97,32 +103,30 @@ def _serve(folder: Path, words: list[str]) -> None:
 
     os.environ["COMPLABEL_TOKEN"] = TOKEN
     os.chdir(folder)
-    sys.argv, sys.stdout = ["complabel", *words], open(os.devnull, "w")  # noqa: SIM115
-    sys.stderr = sys.stdout
-    main()
+    sys.argv = ["complabel", "annotate", *words, "--no-browser"]
+    with open(os.devnull, "w") as nothing:
+        sys.stdout = sys.stderr = nothing
+        main()
 
 
 class Person:
     """Somebody who asks the routes, and tries again while the server is away."""
 
     def __init__(self, name: str, port: int) -> None:
-        self.name, self.port, self.random = name, port, random.Random(f"{name} 0")
-        self.line: http.client.HTTPConnection | None = None
+        self.name, self.random = name, random.Random(f"{name} 0")
+        self.line = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
         self.seen: set[tuple[str, str]] = set()  # questions, by item and label
         self.confirmed: dict[str, tuple[str, str, str]] = {}  # by id: item, label, answer
 
     def once(self, method: str, path: str, body: object = None) -> Any:
-        """Ask once; OSError or HTTPException: there was no reply."""
-        if self.line is None:
-            self.line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        """Ask once; there may be no reply."""
         try:
             sent = None if body is None else json.dumps(body)
             self.line.request(method, path, sent, {"X-Token": TOKEN})
             reply = self.line.getresponse()
             said = reply.read()
-        except (OSError, http.client.HTTPException):
-            self.line.close()
-            self.line = None
+        except AWAY:
+            self.line.close()  # the next request opens it
             raise
         assert reply.status in (200, 204), (reply.status, said)
         return json.loads(said) if said else None
@@ -130,7 +134,7 @@ class Person:
     def ask(self, method: str, path: str, body: object = None) -> Any:
         """Ask until there is a reply."""
         while True:
-            with contextlib.suppress(OSError, http.client.HTTPException):
+            with contextlib.suppress(*AWAY):
                 return self.once(method, path, body)
             time.sleep(0.05)
 
@@ -146,6 +150,16 @@ class Person:
         body = {"id": question["id"], "person": self.name, "answer": said, "seconds": seconds}
         assert self.ask("POST", "/api/answer", body)["stored"]
 
+    def tell(self, applies: Mapping[str, Any], question: Any, seconds: float) -> float:
+        """Say what is true; return the seconds, which are three times as many for a list."""
+        said: Any = [each for each in question.get("offered", ()) if applies[each]]
+        if question["question"] == "asked":
+            said = "yes" if applies[question["label"]] else "no"
+        else:
+            seconds *= 3
+        self.say(question, said, seconds)
+        return seconds
+
     def answer(self) -> None:
         """Answer the present question."""
         question, said = self.next(), self.random.choice(["yes", "no", "unsure"])
@@ -157,15 +171,46 @@ class Person:
         last = list(self.confirmed)[-1]
         try:
             assert self.once("POST", "/api/undo", {"person": self.name})["undone"] == last
-        except (OSError, http.client.HTTPException):
+        except AWAY:
             if self.next()["item"] != self.confirmed[last][0]:
                 return
         del self.confirmed[last]
 
-    def sit(self, stop: threading.Event) -> None:
-        """Answer until told to stop."""
-        while not stop.is_set():
+    def sit(self, is_over: Callable[[], bool]) -> None:
+        """Answer until it is over."""
+        while not is_over():
             self.next(self.random.randrange(4))
             self.answer()
             if self.random.random() < 0.1 and self.confirmed:
                 self.undo()
+
+
+@contextlib.contextmanager
+def serving(folder: Path, *things: str) -> Iterator[str]:
+    """Start ``complabel annotate``, and yield the address that it prints."""
+    need("starlette", "uvicorn", "h11")
+    words = (*things, "--label-names", "labels.txt", "--out", "answers.csv")
+    server = started(folder, *words)
+    try:
+        yield next(line.split()[-1] for line in server.stdout or () if "http" in line)
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+@contextlib.contextmanager
+def browsing() -> Iterator[Any]:
+    """Open a Chromium without a window."""
+    need("selenium")
+    from selenium import webdriver
+
+    for name in ("chromium", "chromedriver"):
+        if shutil.which(name) is None:
+            raise MissingError(f"there is no {name}")
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(shutil.which("chromium"))
+    for argument in ("headless=new", "no-sandbox", "disable-gpu", "window-size=1280,800"):
+        options.add_argument(f"--{argument}")
+    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
+    with webdriver.Chrome(options=options, service=service) as driver:
+        yield driver

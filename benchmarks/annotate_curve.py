@@ -95,21 +95,19 @@ def sit(X: Any, Y: Any, way: str, *, seconds: float, errs: bool, seed: int, kern
 
 def compare(known: Any, at: float) -> dict[str, float]:
     """Return what was said at some minute about the next ten, and what came."""
-    found = dict.fromkeys(
-        ("score", "interval", "held", "slope", "said", "came", "length", "end"), 0.0
-    )
+    names = ("interval", "held", "slope", "said", "came", "length", "end", "false_end")
+    found = dict.fromkeys(names, 0.0)
     if at not in known or at + 10 not in known:
         return found
     (minutes, areas), later = known[at], known[at + 10][1]
-    came = later[-1][0] - later[len(areas) - 1][0]
-    said, found["score"] = ten_more(minutes, areas), 1
+    came, said = later[-1][0] - later[len(areas) - 1][0], ten_more(minutes, areas)
     if said:
         low, high = by_slope(minutes, areas)
         found |= {"interval": 1, "held": said["low"] <= came <= said["high"], "came": came}
         found |= {"slope": low <= came <= high, "said": said["gain"]}
         found |= {"length": said["high"] - said["low"]}
-    found["end"] = not worth_it(said)
-    return found | {"false_end": found["end"] and came >= 0.01}
+    ends = not worth_it(said)
+    return found | {"end": ends, "false_end": ends and came >= 0.01}
 
 
 def by_slope(minutes: Any, areas: list[tuple[float, Any]]) -> tuple[float, float]:
@@ -132,17 +130,16 @@ def measure(*, draw: int, data: Any, part: str) -> Any:
     n = len(every) // DRAWS
     rows: dict[int, list[dict[str, float]]] = {at: [] for at in ASKED}
     for name, seed, way, times, errs in every[n * draw : n * (draw + 1)]:
-        how: Any = {"seconds": TIMES[times][way], "errs": errs, "seed": seed}
         # Digits need a kernel; without a search for one, the others take less time.
-        known = sit(
-            *load(name, data, seed), way, **how, kernel="auto" if name == "digits" else "linear"
-        )
-        ended = False
+        how: Any = {"kernel": "auto" if name == "digits" else "linear", "errs": errs, "seed": seed}
+        known = sit(*load(name, data, seed), way, seconds=TIMES[times][way], **how)
+        ended = 0.0
         for at in ASKED:
             one = compare(known, at)
-            rows[at].append({**one, "first_end": one["end"] and not ended})
-            ended |= bool(one["end"])
+            end = one.pop("end")
+            rows[at].append({**one, "first_end": end > ended})
+            ended = max(ended, end)
     return [
-        ({"minutes": at}, {name: np.mean([each.get(name, 0) for each in of]) for name in of[0]})
+        ({"minutes": at}, {name: np.mean([each[name] for each in of]) for name in of[0]})
         for at, of in rows.items()
     ]

@@ -13,12 +13,11 @@ import contextlib
 import functools
 import os
 import random
-import shutil
 import signal
 import time
 from typing import Any
 
-from benchmarks._days import DAYS, STORE, child, hold, lines, outcome, place
+from benchmarks._days import DAYS, STORE, confirmed, forked, hold, outcome, place
 
 FILES, KINDS = (STORE, f"{STORE}-journal"), {"bit": 300, "cut": 60, "block": 60, "nothing": 60}
 CELLS = [
@@ -35,15 +34,15 @@ def moments() -> list[tuple[int, dict[str, bytes], list[Any]]]:
     found, chance = [], random.Random(0)
     with place() as folder:
         for day in range(len(DAYS)):
-            number, told = child(functools.partial(hold, folder, day, 40, seed=day), folder)
-            while os.waitpid(number, os.WNOHANG) == (0, 0):
+            sitting = forked(hold, folder, day, 40, day)
+            while sitting.is_alive():
                 time.sleep(chance.uniform(0.02, 0.2))
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(number, signal.SIGSTOP)
+                    os.kill(sitting.pid, signal.SIGSTOP)
                     time.sleep(0.01)
                     files = {each.name: each.read_bytes() for each in folder.glob("answers*")}
-                    said = lines(told)
-                    os.kill(number, signal.SIGCONT)
+                    said = confirmed(folder)
+                    os.kill(sitting.pid, signal.SIGCONT)
                     if "answers.csv" in files:  # a sitting has one from its start
                         found.append((day, files, said))
     return found
@@ -64,37 +63,31 @@ def damaged(whole: bytes, kind: str, chance: random.Random) -> bytes:
 
 def damage(file: str, kind: str) -> dict[str, int]:
     """Damage a file of a sitting as it is at any moment."""
-    counts, chance = (
-        collections.Counter(refused=0, same=0, other=0),
-        random.Random(f"{file} {kind}"),
-    )
+    counts = collections.Counter(refused=0, same=0, other=0)
+    chance = random.Random(f"{file} {kind}")
     has = [each for each in moments() if each[1].get(file)]
-    with place() as folder:
-        for _ in range(KINDS[kind] if has else 0):
-            day, files, said = chance.choice(has)
+    for _ in range(KINDS[kind] if has else 0):
+        day, files, said = chance.choice(has)
+        with place() as folder:
             for each, content in files.items():
                 now = damaged(content, kind, chance) if each == file else content
                 (folder / each).write_bytes(now)
             counts[outcome(folder, day, said)] += 1
-            for each in folder.glob("answers*"):
-                shutil.rmtree(each) if each.is_dir() else each.unlink()
-    return {**counts, "times": counts.total(), "moments": len(has)}
+    return {**counts, "times": counts.total()}
 
 
 def kills(day: int, n_kills: int) -> dict[str, int]:
     """Kill a sitting within a day, again and again."""
     chance = random.Random(day)
     with place(2_000) as folder:
-        told = folder.parent / "sitting.told"
         for before in range(day):
-            number, _ = child(functools.partial(hold, folder, before, 20, seed=before), folder)
-            os.waitpid(number, 0)
+            forked(hold, folder, before, 20, before).join()
         for at in range(n_kills):
-            number, _ = child(functools.partial(hold, folder, day, 9_999, seed=at), folder)
+            sitting = forked(hold, folder, day, 9_999, at)
             time.sleep(chance.uniform(0.01, 0.6))
-            os.kill(number, signal.SIGKILL)
-            os.waitpid(number, 0)
-        said = lines(told)
+            sitting.kill()
+            sitting.join()
+        said = confirmed(folder)
         return {"confirmed": len(said), "lost": outcome(folder, day, said, n_kills) != "same"}
 
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import collections
 import ctypes
-import functools
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks._days import DAYS, child, hold, lines, outcome, place
+from benchmarks._days import DAYS, Confirm, confirmed, forked, hold, outcome, place
 from benchmarks._frame import MissingError
 from complabel.errors import ComplabelError
 
@@ -63,39 +61,42 @@ def measure(*, draw: int, data: Any, fails: str, every: int) -> dict[str, int]:
         if not shutil.which("cc"):
             raise MissingError("there is no C compiler cc")
         subprocess.run(["cc", "-shared", "-fPIC", "-o", made, source, "-ldl"], check=True)
-        once = int(fails == "one write")
-        code = f"from benchmarks.annotate_full import each_fails; each_fails({once}, {every})"
-        again = {**os.environ, "LD_PRELOAD": str(made)}
-        words = [sys.executable, "-c", code]
-        done = subprocess.run(words, env=again, check=True, capture_output=True, text=True)
+        code = f"from benchmarks.annotate_full import each_fails; each_fails({fails!r}, {every})"
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "LD_PRELOAD": str(made)},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def each_fails(once: int, every: int) -> None:
+def each_fails(fails: str, every: int) -> None:
     """Print what became of a sitting for each write that fails."""
-    library, counts = ctypes.CDLL(os.environ["LD_PRELOAD"]), collections.Counter[str]()
+    counts = collections.Counter[str]()
     for n in range(0, 10_000, every):
         with place() as folder:
-            number, told = child(functools.partial(fill, library, n, once, folder), folder)
-            os.waitpid(number, 0)
-            if not any(each == {"failed": 1} for each in lines(told)):  # all writes came before
+            forked(fill, folder, n, fails == "one write").join()
+            told = confirmed(folder)
+            if {"failed": 1} not in told:  # all writes came before
                 break
-            errors = [each["error"] for each in lines(told) if "error" in each]
-            said = [each for each in lines(told) if isinstance(each, list)]
+            errors = [each["error"] for each in told if "error" in each]
+            said = [each for each in told if isinstance(each, list)]
             # All changes at once, or nothing was stored.
             kept = not said or any(outcome(folder, day, said, 9) == "same" for day in (3, 0))
             counts.update(writes=1, kept=kept, named=all(str(folder) in each for each in errors))
-            counts.update(refused=bool(errors))
     print(json.dumps(counts))
 
 
-def fill(library: Any, n: int, once: int, folder: Path, confirm: Callable[[Any], None]) -> None:
+def fill(folder: Path, confirm: Confirm, n: int, once: bool) -> None:
     """Hold a sitting while the n-th write fails; a day that failed is begun anew."""
+    library = ctypes.CDLL(os.environ["LD_PRELOAD"])
     library.fail_after(n, once, f"{folder}/".encode())
     for day in range(len(DAYS)):
         for _ in range(2):
             try:
-                hold(folder, day, 4, confirm, seed=day)
+                hold(folder, confirm, day, 4, day)
                 break
             except ComplabelError as error:
                 confirm({"error": str(error)})

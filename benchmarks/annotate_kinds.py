@@ -42,10 +42,9 @@ ONE, MINUTES, SPREAD, POOL = {"quick": 1.5, "slow": 6.0}, (5, 10, 22), 0.4, 2000
 def load(name: str, data: Path | None, draw: int) -> tuple[Any, Any, Any, Any]:
     """Return features and true labels of the items to ask about, and of others."""
     if name == "newsgroups":
-        files = [
-            Path(data or ".", "texts", f"20newsgroups-{part}.tab") for part in ("train", "test")
-        ]
-        classes, texts = ([*a, *b] for a, b in zip(*map(read_tab, files), strict=True))
+        folder = Path(data or ".", "texts")
+        parts = [read_tab(folder / f"20newsgroups-{part}.tab") for part in ("train", "test")]
+        classes, texts = ([*a, *b] for a, b in zip(*parts, strict=True))
         names = sorted({*classes, *(each.split(".")[0] for each in classes)})
         words = TfidfVectorizer(min_df=3, stop_words="english", sublinear_tf=True)
         X = TruncatedSVD(256, random_state=0).fit_transform(words.fit_transform(texts))
@@ -67,42 +66,40 @@ def load(name: str, data: Path | None, draw: int) -> tuple[Any, Any, Any, Any]:
     return X[pool], Y[pool], X[test], Y[test]
 
 
-def sit(sets: Any, way: str, one: float, times: float, draw: int) -> list[float]:
-    """Return the average precision by label after each of some minutes, and the share of forms."""
+def sit(sets: Any, way: str, one: float, times: float, draw: int) -> list[tuple[float, float]]:
+    """Return average precision by label and the share of forms, after each of some minutes."""
     X, Y, X_test, Y_test = sets
     rng, n_labels = np.random.default_rng([draw, 5]), Y.shape[1]
     mixed, took = Mixed.of(n_labels), defaultdict(list)
     mixed.times = lambda kind: took[kind]
-    menu = mixed.ticked.n_offered(n_labels)
+    sizes = {"asked": 1, "ticked": mixed.ticked.n_offered(n_labels)}
     item = np.concatenate([rng.permutation(len(X)) for _ in range(2)])
-    clock, asked = 0.0, np.zeros((len(item), n_labels), dtype=bool)
+    clock, told = 0.0, np.zeros((len(item), n_labels), dtype=bool)
     found, kinds = [], []
     for minutes in MINUTES:
         while clock < 60 * minutes and len(kinds) < len(item):
             kind = mixed().stem if way == "mixed" else way
             slow = math.exp(SPREAD * rng.normal()) * (1 + 2 * math.exp(-len(took[kind]) / 3))
             took[kind].append((one if kind == "asked" else times * one) * slow)
-            size = 1 if kind == "asked" else menu
-            asked[len(kinds), rng.choice(n_labels, size, replace=False)] = True
+            told[len(kinds), rng.choice(n_labels, sizes[kind], replace=False)] = True
             kinds.append(kind)
             clock += took[kind][-1]
-        n = len(kinds)
-        order, Y_said, told = np.argsort(item[:n], kind="stable"), Y[item[:n]] == 1, asked[:n]
-        is_one = np.array(kinds) == "asked"
+        order = np.argsort(item[: len(kinds)], kind="stable")
+        question, yes, about = np.array(kinds)[order], Y[item[order]] == 1, told[order]
         answers = Answers.from_arrays(
-            relevant=(told & Y_said)[order],
-            absent=(told & ~Y_said)[order],
-            offered=(told & ~is_one[:, np.newaxis])[order],
-            item=item[:n][order],
+            relevant=about & yes,
+            absent=about & ~yes,
+            offered=about & (question == "ticked")[:, np.newaxis],
+            item=item[order],
             n_items=len(X),
-            question=np.array(kinds)[order],
-            probability=np.where(is_one, 1 / n_labels, 1 / math.comb(n_labels, menu))[order],
+            question=question,
+            probability=[1 / math.comb(n_labels, sizes[kind]) for kind in question],
         )
-        model = SelectionLikelihoodClassifier(random_state=0).fit(X, answers)
+        p = SelectionLikelihoodClassifier(random_state=0).fit(X, answers).predict_proba(X_test)
         some = Y_test.any(axis=0)
-        p = model.predict_proba(X_test)[:, some]
-        found.append(float(average_precision_score(Y_test[:, some], p, average="macro")))
-    return [*found, float(1 - is_one.mean())]
+        reached = average_precision_score(Y_test[:, some], p[:, some], average="macro")
+        found.append((reached, float(np.mean(question == "ticked"))))
+    return found
 
 
 def measure(*, draw: int, data: Any, person: str, times: float, **cell: Any) -> Any:
@@ -110,8 +107,8 @@ def measure(*, draw: int, data: Any, person: str, times: float, **cell: Any) -> 
     sets = load(cell["set"], data, draw)
     ways = {"yes_no": "asked", "forms": "ticked", "default": "mixed"}
     found = {name: sit(sets, way, ONE[person], times, draw) for name, way in ways.items()}
-    share = 100 * found["default"][-1]
+    share = 100 * found["default"][-1][1]
     return [
-        ({"minutes": minutes}, {**{w: found[w][at] for w in ways}, "of_it_forms": share})
+        ({"minutes": minutes}, {**{w: found[w][at][0] for w in ways}, "of_it_forms": share})
         for at, minutes in enumerate(MINUTES)
     ]

@@ -11,9 +11,6 @@ had when it was asked about.
 
 from __future__ import annotations
 
-import contextlib
-import json
-import sqlite3
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.metrics import average_precision_score
 
 from complabel.answers import Answers
@@ -43,7 +41,7 @@ CELLS = [
 ]
 DRAWS, NEEDS = 3, ("scene", "yeast")
 QUICK = {"what": ("added",), "set": ("digits",), "asks": ("ticked",)}
-FIGURES = ("precision", "recall", "f1", "average_precision")
+FIGURES = ("precision", "average_precision")
 
 
 def sit(folder: Path, truth: Mapping[str, Any], question: str, n: int, **options: Any) -> None:
@@ -63,48 +61,17 @@ def sit(folder: Path, truth: Mapping[str, Any], question: str, n: int, **options
     annotation.store.close()
 
 
-def answers_of(sittings: Any, labels: Any, n_items: int) -> tuple[Answers, dict[int, float]]:
-    """Hold sittings one after the other: (truth, question, n, options) each.
-
-    Return the answers, and with which chance each item's latest question was drawn.
-    """
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        rows = "".join(f"{row},x\n" for row in range(n_items))
+def answers_of(sittings: Any, question: str, n_items: int) -> tuple[Answers, Any]:
+    """Hold sittings, (truth, n, options) each; return the answers, and the items of the first."""
+    items, first = [str(row) for row in range(n_items)], None
+    with tempfile.TemporaryDirectory() as name:
+        folder, out = Path(name), Path(name) / "answers.csv"
+        rows = "".join(f"{each},x\n" for each in items)
         (folder / "items.csv").write_text(f"item,text\n{rows}")
-        for truth, question, n, options in sittings:
+        for truth, n, options in sittings:
             sit(folder, truth, question, n, **options)
-        items = [str(row) for row in range(n_items)]
-        with contextlib.closing(sqlite3.connect(folder / "answers.csv.sqlite")) as store:
-            drawn = store.execute("SELECT entry FROM log WHERE what = 'question' ORDER BY id")
-            entries = [json.loads(entry) for (entry,) in drawn]
-            chance = {int(item): probability for _, item, _, _, probability, *_ in entries}
-        found = read_answers(folder / "answers.csv", items=items, label_names=[*labels])
-        return found.answers, chance
-
-
-def scores(X: Any, Y: Any, question: str, draw: int, way: str, n_new: int, what: str) -> Any:
-    """Return the average precision of each label, those that were added or merged last."""
-    n, order = KINDS[question], np.random.default_rng(draw).permutation(len(Y))
-    train, test = order[: len(Y) // 2], order[len(Y) // 2 :]
-    columns = np.random.default_rng([draw, 1]).permutation(Y.shape[1])
-    then = {str(at): Y[train][:, column] for at, column in enumerate(columns)}
-    now, unseen, options = dict(then), Y[test][:, columns], {}
-    if what == "added":
-        for label in [*then][-n_new:]:
-            del then[label]
-    else:  # the last two labels become one
-        first, second = [*then][-2:]
-        now[first], options = now[first] | now.pop(second), {"merge": {second: first}}
-        unseen = np.column_stack([unseen[:, :-2], unseen[:, -2:].any(axis=1)])
-    sittings = {
-        "start": [(now, question, n, {})],
-        "third": [(then, question, n // 3, {}), (now, question, n - n // 3, options)],
-        "anew": [(now, question, n - n // 3, {})],
-    }
-    answers, _ = answers_of(sittings[way], now, len(train))
-    p = SelectionLikelihoodClassifier(random_state=0).fit(X[train], answers).predict_proba(X[test])
-    return [float(average_precision_score(unseen[:, at], p[:, at])) for at in range(len(p.T))]
+            first = pd.read_csv(out)["item"] if first is None else first
+        return read_answers(out, items=items, label_names=[*sittings[-1][0]]).answers, first
 
 
 def measured(draw: int) -> list[Any]:
@@ -115,34 +82,46 @@ def measured(draw: int) -> list[Any]:
     every = Answers.from_arrays(
         relevant=Y, absent=~Y, question="ticked", probability=1.0, n_items=len(Y)
     )
-    truth = estimate_metrics(every, p, new_items=False)
-    held = {way: np.zeros(len(FIGURES)) for way in ("in the table", "when asked")}
-    now, n = {str(at): Y[:, at] for at in range(5)}, 34
+    truth, n = estimate_metrics(every, p, new_items=False), 34
+    held = {way: dict.fromkeys(FIGURES, 0.0) for way in ("in the table", "when asked")}
+    now = {str(at): Y[:, at] for at in range(5)}
     then = {label: now[label] for label in [*now][:4]}
     for seed in range(n * draw, n * (draw + 1)):
-        halves = [(each, "asked", 1000, {"seed": seed}) for each in (then, now)]
-        answers, drawn = answers_of(halves, now, len(Y))
-        chance = np.array([drawn[item] for item in answers.item.tolist()])  # each was asked once
+        halves = [(each, 1000, {"seed": seed}) for each in (then, now)]
+        answers, first = answers_of(halves, "asked", len(Y))
+        chance = np.where(np.isin(answers.item, first), 1 / 4, 1 / 5)  # all are asked once
         for way, each in zip(held, (answers, replace(answers, probability=chance)), strict=True):
             found = estimate_metrics(each, p)
-            for at, name in enumerate(FIGURES):
+            for name in FIGURES:
                 figure, value = getattr(found, name), getattr(truth, name).value
-                held[way][at] += figure.low <= value <= figure.high
-    return [
-        ({"chances": way}, dict(zip(FIGURES, 100 * counts / n, strict=True)))
-        for way, counts in held.items()
-    ]
+                held[way][name] += 100 / n * (figure.low <= value <= figure.high)
+    return [({"chances": way}, figures) for way, figures in held.items()]
 
 
 def measure(*, draw: int, data: Any, what: str, **cell: Any) -> Any:
     """Return a row for the labels that changed, and one for the others."""
     if what == "measured":
         return measured(draw)
-    name, question = cell["set"], cell["asks"]
+    name, n, found = cell["set"], KINDS[cell["asks"]], {}
     loaded: Any = make_digits() if name == "digits" else load_dataset(name, data_dir=data)
-    Y, n_new = np.asarray(loaded.Y) > 0, N_ADDED[name] if what == "added" else 1
-    ways = ("start", "third") if what == "added" else ("start", "third", "anew")
-    found = {way: scores(loaded.X, Y, question, draw, way, n_new, what) for way in ways}
+    X, Y = loaded.X, np.asarray(loaded.Y) > 0
+    train, test = np.split(np.random.default_rng(draw).permutation(len(Y)), [len(Y) // 2])
+    Y = Y[:, np.random.default_rng([draw, 1]).permutation(Y.shape[1])]
+    then, unseen = {str(at): column for at, column in enumerate(Y[train].T)}, Y[test]
+    now, options, n_new = dict(then), {}, N_ADDED[name] if what == "added" else 1
+    if what == "added":
+        then = {label: then[label] for label in [*then][:-n_new]}
+    else:  # the last two labels become one
+        first, second = [*then][-2:]
+        now[first], options = now[first] | now.pop(second), {"merge": {second: first}}
+        unseen = np.column_stack([unseen[:, :-2], unseen[:, -2:].any(axis=1)])
+    sittings = {"start": [(now, n, {})], "third": [(then, n // 3, {}), (now, n - n // 3, options)]}
+    if what == "merged":
+        sittings["anew"] = [(now, n - n // 3, {})]
+    for way, each in sittings.items():
+        answers = answers_of(each, cell["asks"], len(train))[0]
+        model = SelectionLikelihoodClassifier(random_state=0).fit(X[train], answers)
+        found[way] = average_precision_score(unseen, model.predict_proba(X[test]), average=None)
     return [
         ({"labels": what}, {way: np.mean(each[-n_new:]) for way, each in found.items()}),
         ({"labels": "other"}, {way: np.mean(each[:-n_new]) for way, each in found.items()}),

@@ -8,13 +8,12 @@ loss above that of the minimum, which refits of the same answers reach.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse, special
 
+from benchmarks._fits import timed
 from complabel.answers import Answers
 from complabel.methods import SelectionLikelihoodClassifier
 
@@ -39,20 +38,18 @@ def drawn(rng: np.random.Generator, n_rows: int, dtype: str) -> tuple[Any, Any]:
 
 def asked(item: Any, label: Any, yes: Any, *, shape: tuple[int, int]) -> Answers:
     """Return answers to yes/no questions about random labels."""
-    number = np.arange(len(item))
 
-    def mask(which: Any) -> Any:
-        places = number[which], label[which]
-        ones = np.ones(len(places[0]), dtype=np.uint8)
-        return sparse.csr_array((ones, places), shape=(len(item), shape[1]))
+    def marks(which: Any) -> Any:
+        places = np.flatnonzero(which), label[which]
+        return sparse.csr_array((np.ones(which.sum(), np.uint8), places), (len(item), shape[1]))
 
     return Answers.from_arrays(
-        absent=mask(~yes),
-        relevant=mask(yes),
-        offered=mask(yes | True),
+        absent=marks(~yes),
+        relevant=marks(yes),
+        offered=marks(yes | True),
         question="asked",
         item=item,
-        probability=np.full(len(item), 1 / shape[1]),
+        probability=1 / shape[1],
         n_items=shape[0],
     )
 
@@ -67,13 +64,6 @@ def loss(classifier: Any, X: Any, answers: Answers, reference: Any) -> float:
     return float(of_answers + ALPHA * (classifier.coef_**2).sum() * spread**2 + of_biases)
 
 
-def seconds(what: Callable[[], Any]) -> float:
-    """Run something, and return the processor seconds."""
-    began = time.process_time()
-    what()
-    return time.process_time() - began
-
-
 def measure(*, draw: int, data: Any, rows: int, dtype: str) -> dict[str, float]:
     """Return seconds and distances of refits and of a fit from nothing."""
     rng = np.random.default_rng(0)
@@ -86,10 +76,9 @@ def measure(*, draw: int, data: Any, rows: int, dtype: str) -> dict[str, float]:
         for n in range(rows, len(item) + 1, 50)
     ]
     classifier = SelectionLikelihoodClassifier(**GIVEN, warm_start=True).fit(X, of[0])
-    refits = [seconds(lambda more=more: classifier.fit(X, more)) for more in of[1:]]
+    refits = [timed(lambda more=more: classifier.fit(X, more))[2] for more in of[1:]]
     again = SelectionLikelihoodClassifier(**GIVEN, warm_start=True)
-    fit = seconds(lambda: again.fit(X, of[-1]))
-    before = again.coef_
+    fit, before = timed(lambda: again.fit(X, of[-1]))[2], again.coef_
     for _ in range(3):  # from where L-BFGS stops to the minimum
         again.fit(X, of[-1])
     scale = np.abs(again.coef_).max()

@@ -24,19 +24,16 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.annotate_kinds import POOL, SPREAD
 from complabel.answers import Answers
 from complabel.datasets import make_digits
-from complabel.experiments.datasets import load_dataset
-from complabel.files import COLUMNS
 from complabel.live._drawing import Mixed
 from complabel.live._learner import Refits
 from complabel.metrics import average_precision
 
 CELLS = {
-    "set": ("digits", "scene"),
+    "set": ("digits",),
     "times": ("videos", "pictures"),
     "asks": ("asked", "ticked", "mixed"),
 }
-DRAWS, NEEDS = 3, ("scene",)
-QUICK = {"set": ("digits",), "times": ("videos",), "asks": ("ticked",)}
+DRAWS, QUICK = 3, {"times": ("videos",), "asks": ("ticked",)}
 MISSED, INVENTED = 0.25, 0.026
 TIMES = {"videos": {"asked": 14.5, "ticked": 22.0}, "pictures": {"asked": 1.5, "ticked": 4.5}}
 LEARNS = 5  # every so many minutes, to save time; annotate does after 50 answers or a minute
@@ -46,17 +43,15 @@ class Sitting:
     """One person, one way of asking, and what is learned."""
 
     def __init__(self, X: Any, Y: Any, way: str, seconds: dict[str, float], seed: int) -> None:
-        self.X, self.Y, self.rng = X, Y, np.random.default_rng(seed)
-        self.names = [str(number) for number in range(len(X))]
-        self.labels = [f"label {number}" for number in range(Y.shape[1])]
-        self.refits = Refits(X, seed=seed)
-        self.table: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+        self.X, self.Y, self.rng = X, Y == 1, np.random.default_rng(seed)
+        self.refits, self.seconds, self.clock = Refits(X, seed=seed), seconds, 0.0
         self.took: dict[str, list[float]] = defaultdict(list)
-        self.seconds, self.clock, self.n_answers = seconds, 0.0, 0
-        mixed = Mixed.of(len(self.labels))
+        mixed = Mixed.of(Y.shape[1])
         mixed.times = lambda kind: self.took[kind]
         self.kind = (lambda: way) if way != "mixed" else lambda: mixed().stem
-        self.order = iter(self.rng.permutation(len(X)).tolist())
+        self.items = self.rng.permutation(len(X))  # and of each, in this order:
+        self.kinds: list[str] = []
+        self.says = np.zeros(Y.shape, dtype=np.int8)  # 1: yes, -1: no
 
     def until(self, minutes: float) -> None:
         """Ask and learn until the person has worked for so long."""
@@ -64,43 +59,35 @@ class Sitting:
             at = self.clock
             while self.clock < min(at + 60 * LEARNS, 60 * minutes):
                 self.ask()
-            answers = Answers.from_table(
-                self.table, items=self.names, label_names=self.labels, contradictions="keep"
+            n, n_labels = len(self.kinds), self.Y.shape[1]
+            answers = Answers.from_arrays(
+                relevant=self.says[:n] > 0,
+                absent=self.says[:n] < 0,
+                item=self.items[:n],
+                n_items=len(self.X),
+                question=self.kinds,
+                probability=[1 / n_labels if kind == "asked" else 1.0 for kind in self.kinds],
             )
-            seconds = [*itertools.chain.from_iterable(self.took.values())]
-            self.refits.update(answers, seconds)
+            self.refits.update(answers, [*itertools.chain.from_iterable(self.took.values())])
 
     def ask(self) -> None:
         """Ask one question, and note the answer."""
-        kind, item = self.kind(), next(self.order)
-        n_labels = len(self.labels)
+        kind, n, n_labels = self.kind(), len(self.kinds), self.Y.shape[1]
         took = self.seconds[kind] * math.exp(SPREAD * self.rng.normal())
-        asked = [int(self.rng.integers(n_labels))] if kind == "asked" else range(n_labels)
-        for label in asked:
-            applies = bool(self.Y[item, label])
-            wrong = self.rng.random() < (MISSED if applies else INVENTED)
-            row = {
-                "answer_id": str(self.n_answers),
-                "item": self.names[item],
-                "label": self.labels[label],
-                "answer": "yes" if applies != wrong else "no",
-                "question": kind,
-                "probability": 1 / n_labels if kind == "asked" else 1.0,
-                "seconds": took,
-            }
-            for name in COLUMNS:
-                self.table[name].append(row.get(name))
+        asked = [self.rng.integers(n_labels)] if kind == "asked" else range(n_labels)
+        applies = self.Y[self.items[n], asked]
+        wrong = self.rng.random(len(asked)) < np.where(applies, MISSED, INVENTED)
+        self.says[n, asked] = np.where(applies ^ wrong, 1, -1)
+        self.kinds.append(kind)
         self.took[kind].append(took)
         self.clock += took
-        self.n_answers += 1
 
 
 def rival(sitting: Sitting, test: Any) -> Any:
     """Return the probabilities (m, K) of test items by the tuned logistic regressions."""
-    item, label = np.array(sitting.table["item"], dtype=int), np.array(sitting.table["label"])
-    yes = np.array(sitting.table["answer"]) == "yes"
-    told = [(item[label == name], yes[label == name]) for name in sitting.labels]
-    X, n_components = sitting.X, min(300, len({*item.tolist()}))
+    at = [np.flatnonzero(column) for column in sitting.says.T]
+    told = [(sitting.items[rows], sitting.says[rows, k] > 0) for k, rows in enumerate(at)]
+    X, n_components = sitting.X, min(300, len(sitting.kinds))
     gamma = 1 / (2 * X.var(axis=0).sum())
     best: Any = (-np.inf, None, None)
     for times, C in itertools.product((0, 1, 3, 10), (0.001, 0.01, 0.1, 1, 10, 100)):
@@ -116,6 +103,7 @@ def rival(sitting: Sitting, test: Any) -> Any:
 
 
 def _held_out(X: Any, item: Any, yes: Any, C: float) -> float:
+    """Return the log likelihood of answers that were held out."""
     found = np.empty(len(item))
     for train, rest in KFold(3, shuffle=True, random_state=0).split(item):
         p = np.clip(_fitted(X[item[train]], yes[train], C)(X[item[rest]]), 1e-6, 1 - 1e-6)
@@ -124,6 +112,7 @@ def _held_out(X: Any, item: Any, yes: Any, C: float) -> float:
 
 
 def _fitted(X: Any, yes: Any, C: float) -> Any:
+    """Return what predicts probabilities of rows: a logistic regression, or a share."""
     if yes.all() or not yes.any():
         share = (yes.sum() + 0.2) / (len(yes) + 1)
         return lambda rows: np.full(len(rows), share)
@@ -131,20 +120,16 @@ def _fitted(X: Any, yes: Any, C: float) -> Any:
     return lambda rows: special.expit(model.decision_function(rows))
 
 
-def measure(*, draw: int, data: Any, times: str, asks: str, **cell: Any) -> Any:
+def measure(*, draw: int, data: Any, times: str, asks: str, **_: Any) -> Any:
     """Return what was learned after 10, 20 and 30 minutes."""
-    digits = cell["set"] == "digits"
-    loaded = make_digits() if digits else load_dataset(cell["set"], data_dir=data)
-    order = np.random.default_rng(draw).permutation(len(loaded.X))
-    pool, test = order[:POOL], order[POOL:] if digits else order[-400:]
-    sitting = Sitting(loaded.X[pool], loaded.Y[pool], asks, TIMES[times], draw)
-    found = []
+    digits, found = make_digits(), []
+    pool, test = np.split(np.random.default_rng(draw).permutation(len(digits.X)), [POOL])
+    sitting = Sitting(digits.X[pool], digits.Y[pool], asks, TIMES[times], draw)
+    X, Y = digits.X[test], digits.Y[test]
     for minutes in (10, 20, 30):
         sitting.until(minutes)
-        p = sitting.refits.model.predict_proba(loaded.X[test])
-        figures: dict[str, float] = {"fit": average_precision(loaded.Y[test], p)}
-        figures |= {"answers": sitting.n_answers, "forms": len(sitting.took["ticked"])}
+        figures = {"fit": average_precision(Y, sitting.refits.model.predict_proba(X))}
         if minutes != 20 and asks != "mixed":
-            figures["rival"] = average_precision(loaded.Y[test], rival(sitting, loaded.X[test]))
+            figures["rival"] = average_precision(Y, rival(sitting, X))
         found.append(({"minutes": minutes}, figures))
     return found

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+
+from benchmarks._fits import timed
 
 PREPARE = "fit answers.csv --features X.csv --method {} --folds 0 --out {}.safetensors"
 MODELS = {
@@ -48,26 +50,22 @@ def prepared(n_items: int = 600) -> tuple[tempfile.TemporaryDirectory[str], Path
         answer = "yes" if row[label] + rng.normal() > 0.5 else "no"
         lines.append(f"{item},{labels[label]},{answer},asked,0.25")
     (folder / "answers.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
-    header = ",".join(["item", *(f"x{column}" for column in range(X.shape[1]))])
-    rows = [",".join([str(item), *map(str, row.round(4))]) for item, row in enumerate(X)]
-    (folder / "X.csv").write_text("\n".join([header, *rows, ""]), encoding="utf-8")
+    features = pd.DataFrame(X.round(4)).add_prefix("x").rename_axis("item")
+    features.to_csv(folder / "X.csv")
     for name, method in MODELS.items():
-        seconds(folder, PREPARE.format(method, name))
+        run(folder, PREPARE.format(method, name))
     return place, folder
 
 
-def seconds(folder: Path, command: str) -> float:
-    """Run a command of complabel; return its processor seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def run(folder: Path, command: str) -> None:
+    """Run a command of complabel."""
     words = [sys.executable, "-m", "complabel", *command.split()]
     alone = {**os.environ, "OMP_NUM_THREADS": "1"}
     subprocess.run(words, env=alone, cwd=folder, capture_output=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def measure(*, draw: int, data: Any, command: str) -> dict[str, float]:
     """Return the least processor seconds of three runs."""
     _, folder = prepared()
     whole = next(each for each in COMMANDS if each.removesuffix(" --force") == command)
-    return {"seconds": min(seconds(folder, whole) for _ in range(3))}
+    return {"seconds": min(timed(lambda: run(folder, whole))[2] for _ in range(3))}

@@ -9,7 +9,7 @@ with default settings is measured on the true labels of the other half.
 
 from __future__ import annotations
 
-import csv
+import itertools
 import json
 import shlex
 import subprocess
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.metrics import label_ranking_loss
 
 from complabel.datasets import MultiLabelDataset, make_digits
@@ -48,11 +49,9 @@ CELLS = {"set": ("scene", "digits"), "form": tuple(FORMS)}
 NEEDS, QUICK = ("scene",), {"set": ("digits",), "form": ("what applies", "one that does not apply")}
 
 
-def tasks_of(
-    data: MultiLabelDataset, control: str, asked: str, rng: np.random.Generator
-) -> list[tuple[dict[str, Any], str, list[str]]]:
-    """Return the fields of each task, the control, and what somebody chose in it."""
-    names, found = np.array(data.label_names), []
+def tasks_of(data: MultiLabelDataset, asked: str) -> list[tuple[dict[str, str], list[str]]]:
+    """Return the fields of each task, and what somebody chose in it."""
+    rng, names, found = np.random.default_rng(0), np.array(data.label_names), []
     for item, row in enumerate(data.Y[::2].astype(bool)):
         task = {"image": f"/data/upload/1/9d3e1a2b-p{item:04}.jpg"}
         label = rng.integers(len(names))
@@ -62,35 +61,29 @@ def tasks_of(
         elif asked in ("asked", "lost"):
             task |= {"label": str(names[label])} if asked == "asked" else {}
             chosen = ["yes" if row[label] else "no"]
-        found.append((task, control, chosen))
+        found.append((task, chosen))
     return found
 
 
-def write(path: Path, tasks: Sequence[tuple[dict[str, Any], str, list[str]]]) -> None:
+def write(path: Path, control: str, tasks: Sequence[tuple[dict[str, str], list[str]]]) -> None:
     """Write an export: a.json, min.json (JSON-MIN) or a.csv."""
-    if path.name == "a.json":
-        who = {"completed_by": 1, "lead_time": 2.5}
-        results = [[{"from_name": c, "value": {"choices": x}}] * bool(x) for _, c, x in tasks]
-        made = [
-            {"id": at, "data": task, "annotations": [{**who, "id": at, "result": result}]}
-            for at, ((task, _, _), result) in enumerate(zip(tasks, results, strict=True), 1)
-        ]
-        path.write_text(json.dumps(made), "utf-8")
-        return
-    flat = [
-        {"id": at, **task, control: chosen[0] if len(chosen) == 1 else {"choices": chosen}}
-        | {"annotator": 1, "annotation_id": at, "lead_time": 2.5}
-        for at, (task, control, chosen) in enumerate(tasks, 1)
-    ]
+    rows: list[dict[str, Any]] = []
+    for at, (task, chosen) in enumerate(tasks, 1):
+        if path.name == "a.json":
+            result = [{"from_name": control, "value": {"choices": chosen}}] * bool(chosen)
+            said = {"completed_by": 1, "lead_time": 2.5, "id": at, "result": result}
+            rows.append({"id": at, "data": task, "annotations": [said]})
+            continue
+        several: Any = {"choices": chosen}
+        if path.suffix == ".csv":
+            several = json.dumps(several)
+        cell = chosen[0] if len(chosen) == 1 else several
+        said = {"annotator": 1, "annotation_id": at, "lead_time": 2.5}
+        rows.append({"id": at, **task, control: cell, **said})
     if path.suffix == ".json":
-        path.write_text(json.dumps(flat), "utf-8")
-        return
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [*flat[0]])
-        writer.writeheader()
-        for row in flat:
-            cells = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in row.items()}
-            writer.writerow(cells)
+        path.write_text(json.dumps(rows), "utf-8")
+    else:
+        pd.DataFrame(rows).to_csv(path, index=False)
 
 
 def read(path: Path, labels: Path, right: str | None) -> bool:
@@ -100,40 +93,35 @@ def read(path: Path, labels: Path, right: str | None) -> bool:
     if right is None:  # our own forms tell what they mean, but not their labels
         base += ["--label-names", str(labels)]
     done = subprocess.run(base, capture_output=True, text=True)
-    if done.returncode == 0:
-        return False
-    lines = done.stderr.splitlines()
-    at = next((n for n, line in enumerate(lines) if right and line.strip().startswith(right)), 0)
-    if not at:
-        return True
-    options = lines[at - 1].strip().replace("FILE", str(labels))
-    subprocess.run([*base, *shlex.split(options)], capture_output=True, check=True)
-    return True
+    said = [line.strip() for line in done.stderr.splitlines()] * (done.returncode != 0)
+    for options, meaning in itertools.pairwise(said):
+        if right and meaning.startswith(right):
+            words = shlex.split(options.replace("FILE", str(labels)))
+            subprocess.run([*base, *words], capture_output=True, check=True)
+            break
+    return done.returncode != 0
 
 
 def measure(*, draw: int, data: Any, form: str, **cell: str) -> dict[str, float]:
     """Return whether a form was refused at first, and what a model learns from it."""
     digits = cell["set"] == "digits"
     loaded = make_digits(1_000) if digits else load_dataset(cell["set"], data_dir=data)
-    items, (control, kind, right) = (
-        [f"p{at:04}.jpg" for at in range(len(loaded.X[::2]))],
-        FORMS[form],
-    )
+    control, asked, right = FORMS[form]
+    X, Y, names = loaded.X, loaded.Y, [*loaded.label_names]
     with tempfile.TemporaryDirectory() as top:
-        labels, refused, found = Path(top) / "labels.txt", set(), set()
-        labels.write_text("".join(f"{name}\n" for name in loaded.label_names), "utf-8")
-        out = Path(top) / "answers.csv"
+        labels, out = Path(top) / "labels.txt", Path(top) / "answers.csv"
+        labels.write_text("".join(f"{name}\n" for name in names), "utf-8")
+        ways = set()
         for name in ("a.json", "min.json", "a.csv"):
-            write(Path(top) / name, tasks_of(loaded, control, kind, np.random.default_rng(0)))
-            refused.add(read(Path(top) / name, labels, right))
-            found.add(b"\n".join(sorted(out.read_bytes().splitlines())) if out.exists() else b"")
-        assert len(refused) == len(found) == 1  # the three exports go the same way
-        figures = {"refused": float(refused.pop())}
-        if out.exists():
-            names = [*loaded.label_names]
-            answers = read_answers([out], items=items, label_names=names).answers
-            model = SelectionLikelihoodClassifier(random_state=0).fit(loaded.X[::2], answers)
-            given = loaded.Y[1::2], model.predict_proba(loaded.X[1::2])
-            figures["precision"] = float(average_precision(*given))
-            figures["ranking_loss"] = float(label_ranking_loss(*given))
-    return figures
+            write(Path(top) / name, control, tasks_of(loaded, asked))
+            refused = read(Path(top) / name, labels, right)
+            ways.add((refused, *sorted(out.read_bytes().splitlines() if out.exists() else ())))
+        assert len(ways) == 1  # the three exports go the same way
+        if not out.exists():
+            return {"refused": float(refused)}
+        items = [f"p{at:04}.jpg" for at in range(len(Y[::2]))]
+        answers = read_answers([out], items=items, label_names=names).answers
+    model = SelectionLikelihoodClassifier(random_state=0).fit(X[::2], answers)
+    given = Y[1::2], model.predict_proba(X[1::2])
+    figures = {"precision": average_precision(*given), "ranking_loss": label_ranking_loss(*given)}
+    return {"refused": float(refused), **figures}

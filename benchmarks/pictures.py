@@ -8,6 +8,8 @@ likelihood; the results are those of the benchmark asking_tables.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +42,12 @@ TICKED = ["ticked-2pc", *(f"ticked-{share}" for share in SHARES), "ticked"]
 OF_ITEMS = (0.02, 0.05, 0.10, 0.25, 0.50, 1.0)
 INK, ACCENT = "#6e7781", "#2f6fb0"
 LINES = (("#c2571a", "s"), ("#2e8b57", "^"), ("#8e5bb5", "D"), (ACCENT, "o"))
-STYLE: Any = {"svg.hashsalt": "complabel", "font.size": 10, "svg.fonttype": "path"}
+STYLE: Any = {"svg.hashsalt": "complabel", "font.size": 10, "svg.fonttype": "path"} | {
+    **{f"axes.spines.{side}": False for side in ("top", "right")},
+    **{f"axes.{of}color": INK for of in ("edge", "title", "label")},
+    **dict.fromkeys(("xtick.color", "ytick.color", "grid.color", "legend.labelcolor"), INK),
+}
+STYLE |= {"axes.grid": True, "axes.grid.axis": "y", "grid.alpha": 0.25, "grid.linewidth": 0.6}
 
 
 def column(studies: str, criterion: str, figure: str) -> pd.Series:
@@ -67,59 +74,44 @@ def bars(means: pd.Series, truth: float, path: Path) -> None:
     save(figure, path)
 
 
-def curves(means: pd.Series, answers: pd.Series, truth: pd.Series, path: Path) -> None:
-    """Draw average precision against answers, a panel for each data set."""
-    names = [*dict.fromkeys(answers.index.get_level_values("set"))]
-    figure, panels = plt.subplots(
-        1, len(names), figsize=(3.2 * len(names), 3.9), layout="constrained"
-    )
-    for axes, name in zip(panels, names, strict=True):
-        for (title, ways), (colour, marker) in zip(CURVES.items(), LINES, strict=True):
-            points = answers[name][ways], means[name][ways]
-            axes.plot(*points, color=colour, marker=marker, markersize=5, label=title)
-        finish(axes, name, truth[name], "answers")
-        axes.set_xticks([100, 1000, 10_000], ["100", "1k", "10k"])
-    save(figure, path, panels)
+def panels(
+    truth: pd.Series, across: str, ticks: dict[float, str], path: Path, draw: Callable[..., None]
+) -> None:
+    """Draw average precision across something, a panel for each data set."""
+    size = (3.2 * len(truth), 3.9)
+    figure, each = plt.subplots(1, len(truth), figsize=size, layout="constrained")
+    for axes, (name, level) in zip(each, truth.items(), strict=True):
+        draw(axes, name)
+        axes.axhline(level, color=INK, linestyle="--", linewidth=1, label=TRUTH)
+        axes.set(title=name, xscale="log", xlabel=across)
+        axes.set_xticks([*ticks], [*ticks.values()])
+    each[0].set_ylabel("average precision")
+    lines = each[0].get_legend_handles_labels()
+    figure.legend(*lines, loc="outside lower center", ncols=2, frameon=False)
+    save(figure, path)
 
 
-def times(means: pd.Series, truth: pd.Series, path: Path) -> None:
-    """Draw average precision against time, for several times that ticking takes."""
-    names = [*dict.fromkeys(means.index.get_level_values("set"))]
-    figure, panels = plt.subplots(
-        1, len(names), figsize=(3.2 * len(names), 3.9), layout="constrained"
-    )
+def by_answers(means: pd.Series, answers: pd.Series, axes: Any, name: str) -> None:
+    """Draw the curves of some ways of asking."""
+    for (title, ways), (colour, marker) in zip(CURVES.items(), LINES, strict=True):
+        points = answers[name][ways], means[name][ways]
+        axes.plot(*points, color=colour, marker=marker, markersize=5, label=title)
+
+
+def by_time(means: pd.Series, axes: Any, name: str) -> None:
+    """Draw curves of yes or no, and of ticking that takes several times as long."""
     look: dict[str, Any] = {"markersize": 4, "linewidth": 1.6}
-    for axes, name in zip(panels, names, strict=True):
-        of = means[name]
-        axes.plot(AMOUNTS, of[ASKED], color=LINES[0][0], marker="s", label="yes or no", **look)
-        for ratio, strength in ((1.5, 1), (3, 0.75), (6, 0.5), (10, 0.3)):
-            title = f"all labels ticked, in {ratio:g} times the time of one yes or no"
-            spent = [share * ratio for share in OF_ITEMS]
-            how = {"color": ACCENT, "alpha": strength, "marker": "o", "label": title}
-            axes.plot(spent, of[TICKED], **how, **look)
-        finish(axes, name, truth[name], "time, as yes/no answers\nfor each item")
-        axes.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
-    save(figure, path, panels)
+    of = means[name]
+    axes.plot(AMOUNTS, of[ASKED], color=LINES[0][0], marker="s", label="yes or no", **look)
+    for ratio, strength in ((1.5, 1), (3, 0.75), (6, 0.5), (10, 0.3)):
+        title = f"all labels ticked, in {ratio:g} times the time of one yes or no"
+        spent = [share * ratio for share in OF_ITEMS]
+        look |= {"color": ACCENT, "alpha": strength, "marker": "o", "label": title}
+        axes.plot(spent, of[TICKED], **look)
 
 
-def finish(axes: Any, name: str, truth: float, across: str) -> None:
-    """Draw the reference, and what is around a panel."""
-    axes.axhline(truth, color=INK, linestyle="--", linewidth=1, label=TRUTH)
-    axes.set_title(name, color=INK)
-    axes.set_xscale("log")
-    axes.set_xlabel(across, color=INK)
-    axes.tick_params(which="both", colors=INK)
-    axes.grid(axis="y", color=INK, alpha=0.25, linewidth=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(INK)
-
-
-def save(figure: Any, path: Path, panels: Any = None) -> None:
+def save(figure: Any, path: Path) -> None:
     """Write a picture that can be read on light and dark pages."""
-    if panels is not None:
-        panels[0].set_ylabel("average precision", color=INK)
-        place: dict[str, Any] = {"loc": "outside lower center", "ncols": 2, "frameon": False}
-        figure.legend(*panels[0].get_legend_handles_labels(), labelcolor=INK, **place)
     figure.savefig(path, transparent=True, metadata={"Date": None})
     print(f"wrote {path}")
 
@@ -127,15 +119,20 @@ def save(figure: Any, path: Path, panels: Any = None) -> None:
 def main() -> None:
     """Draw all three."""
     docs, precision = CHECKOUT / "docs", "average_precision"
-    one_each = column("how-to-ask|positives", precision, "Selection_likelihood")
+    means = column("how-to-ask|positives", precision, "Selection_likelihood")
     in_time = column("time", precision, "Selection_likelihood")
-    truth = column("how-to-ask", precision, "Supervised").groupby("set", sort=False).first()
-    of_time = column("time", precision, "Supervised").groupby("set", sort=False).first()
+    truth, of_time = (
+        column(study, precision, "Supervised").groupby("set", sort=False).first()
+        for study in ("how-to-ask", "time")
+    )
+    answers = column("how-to-ask", "asked", "answers")
     with mpl.rc_context(STYLE):
-        bars(one_each, float(truth["scene"]), docs / "front.svg")
-        answers = column("how-to-ask", "asked", "answers")
-        curves(one_each, answers, truth, docs / "evidence" / "how-to-ask.svg")
-        times(in_time, of_time, docs / "evidence" / "time.svg")
+        bars(means, float(truth["scene"]), docs / "front.svg")
+        ticks = {100: "100", 1000: "1k", 10_000: "10k"}
+        path = docs / "evidence" / "how-to-ask.svg"
+        panels(truth, "answers", ticks, path, partial(by_answers, means, answers))
+        ticks, across = {0.1: "0.1", 1: "1", 10: "10"}, "time, as yes/no answers\nfor each item"
+        panels(of_time, across, ticks, docs / "evidence" / "time.svg", partial(by_time, in_time))
 
 
 if __name__ == "__main__":

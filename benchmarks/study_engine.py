@@ -2,32 +2,29 @@
 
 Workers are warm. "engine" is wall time times workers, less the time inside units, divided by the
 units, in milliseconds: reading the plan and data, claiming, sending, storing with a sync to disk,
-and waiting for the last unit. "apart" are the processor seconds of this process, with the
-scheduler in it, which a cluster of several machines does not take from its workers.
+and waiting for the last unit.
 """
 
 from __future__ import annotations
 
 import contextlib
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 from distributed import LocalCluster
 
+from benchmarks._fits import timed
 from complabel.experiments.studies import Monitor, Outcome, Plan, Row, Store, Unit, run_study
 
-_SMALL, _LARGE = [Row(method="prior"), Row(method="fpml")], [
-    Row(method="mlcl", settings={"epochs": 400}),
-    Row(method="ctl"),
-]  # fmt: skip
+SMALL = [Row(method="prior"), Row(method="fpml")]
+LARGE = [Row(method="mlcl", settings={"epochs": 400}), Row(method="ctl")]
 PLANS = {
-    "of no time": Plan(title="-", name="small", datasets=["synthetic"], rows=_SMALL, folds=100),
-    "of seconds": Plan(title="-", name="large", datasets=["digits"], rows=_LARGE, folds=8),
+    "of no time": Plan(title="-", name="small", datasets=["synthetic"], rows=SMALL, folds=100),
+    "of seconds": Plan(title="-", name="large", datasets=["digits"], rows=LARGE, folds=8),
 }
 CELLS = {"units": tuple(PLANS), "workers": ("1 process", "2 processes", "2 of Dask")}
-QUICK, TIMES = {"units": ("of no time",), "workers": ("1 process",)}, ("wall", "engine", "apart")
+QUICK, TIMES = {"units": ("of no time",), "workers": ("1 process",)}, ("wall", "engine")
 
 
 class Busy(Monitor):
@@ -54,8 +51,6 @@ def measure(*, draw: int, data: Any, units: str, workers: str) -> dict[str, floa
         with Store(Path(folder) / "warm.sqlite") as store:
             run_study(plan.model_copy(update={"folds": 3}), store, **how)
         with Store(Path(folder) / "timed.sqlite") as store:
-            started, before = time.perf_counter(), time.process_time()
-            run_study(plan, store, **how, monitor=busy)
-            wall, apart = time.perf_counter() - started, time.process_time() - before
+            wall = timed(lambda: run_study(plan, store, **how, monitor=busy))[1]
     engine = (wall * number - busy.seconds) / (plan.folds * len(plan.rows))
-    return {"wall": wall, "engine": engine * 1000, "apart": apart if number > 1 else 0.0}
+    return {"wall": wall, "engine": engine * 1000}
