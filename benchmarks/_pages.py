@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks._results import evaluated, printed, read, text_of
+from benchmarks._results import NoFigureError, evaluated, printed, read, text_of
 
 
 def source(run: Mapping[str, Any]) -> str:
@@ -125,6 +125,8 @@ def of_page(text: str, options: Mapping[str, str]) -> str:
     result = read(name)
     words = [each.partition("=") for each in options.get("columns", "").split()]
     columns = {each: (title or each.split(":")[0]).replace("_", " ") for each, _, title in words}
+    if len({*columns.values()}) < len(columns):
+        raise NoFigureError(f"{text}: two columns have one title, so one would not be shown")
     how = {each: options.get(each) for each in ("across", "bold", "rows", "error")}
     table = without_fixed(result.table(where), result.table())
     made = markdown(table, columns, format_=options.get("format"), **how)
