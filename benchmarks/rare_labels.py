@@ -1,9 +1,9 @@
 """How well is the frequency of each single label estimated, rare ones included, beside rivals?
 
 A ridge regression learns from a tenth of the items, with all their labels, and predicts the others,
-about which random yes/no questions are asked, in 200 samples (corel5k: 100, digits: 30). Compared are plain
-"counts" with intervals of Clopper and Pearson, prediction-powered inference ("ppi_py"; ``pip
-install ppi-python``), and ``estimate_label_frequencies`` without and with the same predictions.
+about which random yes/no questions are asked, in 200 samples (corel5k: 100, digits: 30). Compared
+are plain "counts" with intervals of Clopper and Pearson, prediction-powered inference ("ppi_py";
+``pip install ppi-python``), and ``estimate_label_frequencies`` without and with these predictions.
 Figures over all labels: root mean square ``error`` and the ``largest``, of 100 intervals of 95 %
 those that ``held``, on average and of the ``worst`` label, labels ``below`` 90, and the ``length``;
 of yeast also each label, named by its frequency. If people "err" (they miss .25, invent .03),
