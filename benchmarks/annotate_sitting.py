@@ -24,16 +24,18 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.annotate_kinds import POOL, SPREAD
 from complabel.answers import Answers
 from complabel.datasets import make_digits
+from complabel.experiments.datasets import load_dataset
 from complabel.live._drawing import Mixed
 from complabel.live._learner import Refits
 from complabel.metrics import average_precision
 
 CELLS = {
-    "set": ("digits",),
+    "set": ("digits", "scene"),
     "times": ("videos", "pictures"),
     "asks": ("asked", "ticked", "mixed"),
 }
-DRAWS, QUICK = 3, {"times": ("videos",), "asks": ("ticked",)}
+DRAWS, NEEDS = 3, ("scene",)
+QUICK = {"set": ("digits",), "times": ("videos",), "asks": ("ticked",)}
 MISSED, INVENTED = 0.25, 0.026
 TIMES = {"videos": {"asked": 14.5, "ticked": 22.0}, "pictures": {"asked": 1.5, "ticked": 4.5}}
 LEARNS = 5  # every so many minutes, to save time; annotate does after 50 answers or a minute
@@ -120,12 +122,14 @@ def _fitted(X: Any, yes: Any, C: float) -> Any:
     return lambda rows: special.expit(model.decision_function(rows))
 
 
-def measure(*, draw: int, data: Any, times: str, asks: str, **_: Any) -> Any:
+def measure(*, draw: int, data: Any, times: str, asks: str, **cell: Any) -> Any:
     """Return what was learned after 10, 20 and 30 minutes."""
-    digits, found = make_digits(), []
-    pool, test = np.split(np.random.default_rng(draw).permutation(len(digits.X)), [POOL])
-    sitting = Sitting(digits.X[pool], digits.Y[pool], asks, TIMES[times], draw)
-    X, Y = digits.X[test], digits.Y[test]
+    digits, found = cell["set"] == "digits", []
+    of: Any = make_digits() if digits else load_dataset(cell["set"], data_dir=data)
+    pool, test = np.split(np.random.default_rng(draw).permutation(len(of.X)), [POOL])
+    test = test if digits else test[-400:]
+    sitting = Sitting(of.X[pool], of.Y[pool], asks, TIMES[times], draw)
+    X, Y = of.X[test], of.Y[test]
     for minutes in (10, 20, 30):
         sitting.until(minutes)
         figures = {"fit": average_precision(Y, sitting.refits.model.predict_proba(X))}
