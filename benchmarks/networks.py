@@ -50,7 +50,8 @@ def by_loop(pictures: Any, answers: Any, seed: int, cardinality: Any, epochs: in
         for batch, rows in DataLoader(rows_of, batch_size=64, shuffle=True):
             logits = model(batch)
             loss = -likelihood.batch(rows).log_likelihood(logits).mean()
-            loss += (torch.sigmoid(logits).sum(dim=1) - cardinality).square().mean()
+            if cardinality is not None:
+                loss += (torch.sigmoid(logits).sum(dim=1) - cardinality).square().mean()
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
