@@ -161,6 +161,10 @@ def test_the_slopes_of_the_profile_are_right(rare):
     _, slope = profile._loss(at)
     found = optimize.approx_fprime(at, lambda each: profile._loss(each)[0], 1e-6)
     np.testing.assert_allclose(slope, found, atol=2e-3, rtol=2e-4)
+    # A step may take all probabilities below the least number there is.
+    strain, slope = profile._strained(np.full((4, 6), -800.0))
+    above = profile._strained(np.full((4, 6), -799.9))[0]
+    np.testing.assert_allclose(slope.sum() / 10, above - strain, rtol=1e-3)
 
 
 def test_rates_by_label_are_used_and_shown():

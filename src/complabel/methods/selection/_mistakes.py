@@ -352,13 +352,16 @@ class RateProfile(RateSearch):
 
     def _strained(self, logits: Floats) -> tuple[float, Floats]:
         """Return the loss of the distance from the aim, and its slope by logits (n, K)."""
-        p = special.expit(logits)
-        number = float(p.sum(dtype=np.float64)) / len(p)
-        self._log_number = math.log(number)
+        # By logarithms: a long step can take all probabilities below the least number there is.
+        log_p = special.log_expit(logits)
+        most = float(log_p.max())
+        shares = np.exp(log_p - most)
+        total = float(shares.sum(dtype=np.float64))
+        self._log_number = most + math.log(total / len(logits))
         off = 0.0 if self._aim is None else (self._log_number - self._aim) / _SPRING
         self._strain = off**2 / 2
-        slope = off / (_SPRING * number * len(p))
-        return self._strain, (slope * p * (1 - p)).astype(logits.dtype)
+        slope = off / (_SPRING * total)
+        return self._strain, (slope * shares * special.expit(-logits)).astype(logits.dtype)
 
 
 def _crossing(at: Array, above: Array, within: int, beyond: int) -> float:
