@@ -37,7 +37,7 @@ from complabel.errors import DatasetNotFoundError, InputError
 
 PARTS = CHECKOUT / ".benchmarks"  # rows of runs that have not ended
 UNIT = tuple[dict[str, Any], int]  # a cell, and the number of a draw
-OF_A_BENCHMARK = re.compile(r"benchmarks\.(?!_frame|_results|_claims|__)\w+")
+OF_A_BENCHMARK = re.compile(r"benchmarks\.(?!_frame|_results|_claims|_pages|__)\w+")
 
 
 class MissingError(InputError):
