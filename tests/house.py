@@ -62,7 +62,7 @@ BUILDINGS = {
 # The most lines of each building. Only an issue says how much more one may have; the goals are
 # 45,500, 6,500, 46,500 and 8,000, and docs/evidence/trials.md says what is in the way. Labels that
 # somebody named because they apply have 700 of the tool.
-BUDGET = {"tool": 55_700, "experiments": 11_000, TESTS: 52_000, BENCHMARKS: 12_000}
+BUDGET = {"tool": 55_700, "experiments": 11_000, TESTS: 52_000, BENCHMARKS: 11_100}
 ROOMS = tuple(room for rooms in BUILDINGS.values() for room in rooms)
 # Each hands out names of all its rooms, on demand.
 FRONT_DOORS = (f"{SOURCE}/__init__.py", f"{SOURCE}/experiments/__init__.py")
