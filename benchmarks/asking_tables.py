@@ -1,7 +1,8 @@
 """What does each way of asking reach, with how many answers, and with which method?
 
 Studies: ``how-to-ask`` (one thing changed at a time), ``time`` (yes or no beside ticked labels),
-``supervision`` (beside all true labels), ``positives`` (labels that apply, named). Three folds.
+``supervision`` (beside all true labels), ``positives`` (labels that apply, named),
+``matched_methods`` (every method, as it is and matched to label frequencies). Three folds.
 Only average precision is kept; ``complabel study report`` has the other criteria.
 """
 
@@ -9,7 +10,7 @@ from typing import Any
 
 from benchmarks._studies import cells_of, rows_of, seconds_of
 
-STUDIES = ("how-to-ask", "time", "supervision", "positives")
+STUDIES = ("how-to-ask", "time", "supervision", "positives", "matched_methods")
 CELLS = cells_of(*STUDIES)
 QUICK = {"study": ("positives",), "set": ("scene",)}
 NEEDS = ("scene", "yeast", "corel5k")

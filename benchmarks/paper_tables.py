@@ -41,14 +41,8 @@ def beyond(rows: list[tuple[dict[str, str], dict[str, float]]]) -> Iterator[tupl
         best = sign * max(sign * value for value in printed)
         ahead = sign * (fit - published)
         deviation = abs((theirs["MLCL"] - published) / theirs["MLCL_off"])  # the paper's
-        figures = {
-            "fit": fit,
-            "ridge": ours["Ridge"],
-            "mlcl": ours["MLCL"],
-            "published": published,
-            "best_published": best,
-            "ahead_of_mlcl": ahead,
-            "ahead_of_best": sign * (fit - best),
-            "behind_in_sd": max(0.0, -ahead / deviation),
-        }
+        figures = {"fit": fit, "ridge": ours["Ridge"], "mlcl": ours["MLCL"]}
+        figures |= {"published": published, "best_published": best}
+        figures |= {"ahead_of_mlcl": ahead, "ahead_of_best": sign * (fit - best)}
+        figures["behind_in_sd"] = max(0.0, -ahead / deviation)
         yield {"study": "beyond", "criterion": shown}, figures

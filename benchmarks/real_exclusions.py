@@ -1,8 +1,9 @@
 """What do labels teach that a real rule excluded: alone, with questions asked, with its rates?
 
 All learn from mirflickr's own exclusions, and are measured on true labels of the test fold; a draw
-is a fold of five. "true rates" knows how often those labels are excluded in the training part that
-do not apply, and "supervised" knows all true labels.
+is a fold of five. "rules and 50" has the answers to 50 random questions, too, and "only 50" has
+nothing else. "true rates" knows how often those labels are excluded in the training part that do
+not apply, and "supervised" knows all true labels.
 """
 
 from typing import Any
@@ -15,7 +16,8 @@ from complabel.experiments.studies import split_folds
 from complabel.methods import make_classifier
 from complabel.simulate import draw_answers
 
-LEARNERS = ("prior", "ridge", "rules", "rules and 50", "rules and 200", "true rates", "supervised")
+LEARNERS = ("prior", "ridge", "rules", "rules and 50", "rules and 200", "rules and 500")
+LEARNERS += ("only 50", "only 200", "only 500", "true rates", "supervised")
 CELLS = {"set": ("mirflickr",), "learns_from": LEARNERS}
 DRAWS, NEEDS = 5, ("mirflickr",)
 QUICK = {"learns_from": ("prior", "ridge", "rules and 200")}
@@ -32,10 +34,11 @@ def learner(name: str, items: Any, train: Any, fold: int) -> tuple[Any, Any]:
     if name == "true rates":
         share, frequency = items.excluded[train].mean(axis=0), items.Y[train].mean(axis=0)
         given["exclusion_rates"] = share / (1 - frequency)
-    if " and " in name:
-        share = int(name.partition(" and ")[2]) / len(train)
-        how: Any = {"question": "asked", "items_share": share, "random_state": fold}
-        rules = Answers.concatenate([rules, draw_answers(items.Y[train], **how)])
+    kind, _, asked = name.rpartition(" ")
+    if asked.isdecimal():
+        how: Any = {"question": "asked", "items_share": int(asked) / len(train)}
+        said = draw_answers(items.Y[train], random_state=fold, **how)
+        rules = said if kind == "only" else Answers.concatenate([rules, said])
     return make_classifier("selection-likelihood", random_state=0, **given), rules
 
 
