@@ -66,8 +66,10 @@ def rows(results: Any, criteria: Sequence[str]) -> list[tuple[dict[str, str], An
     """
     found: dict[tuple[str, str], dict[str, float]] = {}
     for record in results.records():
-        row, dataset, way = named(record["row"]), record["dataset"], record["draw"]
-        printed = results.published(dataset, way, record["row"])
+        row, way = named(record["row"]), record["draw"]
+        printed = results.published(record["dataset"], way, record["row"])
+        if record["match_frequencies"]:
+            row, way = row.removesuffix("_matched_frequencies"), f"{way} matched"
         took = found.setdefault((way, "seconds"), {})
         took[f"{row}_s"] = record["seconds"] / record["folds"]
         for criterion in criteria:
