@@ -27,10 +27,9 @@ def measure(*, draw: int, data: Any, propensities: str, question: str, **cell: s
     if draw and not unequal:
         return []
     method = "selection-likelihood" + ":kernel=linear" * unequal
-    asked: dict[str, Any] = {} if question == "free" else {"question": question}
-    asked |= {"propensity_sd": 1.0} if unequal else {}
+    asked = {"question": question, "propensity_sd": float(unequal)}
     n_folds = 3 if unequal else FOLDS[name]
-    plan = benchmark_plan([name], [method], draw=asked or None, n_folds=n_folds, seed=draw)
+    plan = benchmark_plan([name], [method], draw=asked, n_folds=n_folds, seed=draw)
     PARTS.mkdir(exist_ok=True)
     with Store(PARTS / "studies.sqlite") as store:
         run_study(plan, store, data_dir=data, n_jobs=1, allow_missing=False)
@@ -38,5 +37,5 @@ def measure(*, draw: int, data: Any, propensities: str, question: str, **cell: s
     found = {each: record["metrics"][each]["mean"] for each in ("ranking_loss", "coverage")}
     ranked = record["metrics"]["average_precision"]
     found |= {"precision": ranked["mean"], "sd": ranked["std"]}
-    true = load_dataset(name, data_dir=data).Y.sum(axis=1).mean()
-    return found | {"cardinality": record["fitted"]["cardinality"], "true": true}
+    found["true"] = load_dataset(name, data_dir=data).Y.sum(axis=1).mean()
+    return found | {"cardinality": record["fitted"]["cardinality"]}

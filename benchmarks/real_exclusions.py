@@ -1,9 +1,8 @@
 """What do labels teach that a real rule excluded: alone, with questions asked, with its rates?
 
 All learn from mirflickr's own exclusions, and are measured on true labels of the test fold; a draw
-is a fold of five. "rules and 50" has the answers to 50 random questions, too, and "only 50" has
-nothing else. "true rates" knows how often those labels are excluded in the training part that do
-not apply, and "supervised" knows all true labels.
+is a fold of five. "rules and 50" has the answers to 50 random questions, too; "only 50" has nothing
+else. "true rates" knows how often labels are excluded that do not apply, "supervised" all labels.
 """
 
 from typing import Any
