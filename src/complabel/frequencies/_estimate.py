@@ -18,7 +18,7 @@ from complabel.errors import InputError
 from complabel.frequencies._counts import Audit, Counts, Named
 from complabel.frequencies._machine_strata import Strata
 from complabel.frequencies._naming import NamingLikelihood
-from complabel.frequencies._posterior import Posterior, from_audit, from_audit_and_named
+from complabel.frequencies._posterior import Posterior, from_audit, from_audit_and_named, holding
 from complabel.frequencies._strata import Asked
 
 # With a new cardinality, each logit moves by at least this share of the largest move. So all
@@ -97,12 +97,14 @@ class LabelFrequencies:
         return replace(self._with_choices, _judged=replace(self, _with_choices=None))
 
     def judged(self, cardinality: float | None) -> LabelFrequencies:
-        """Return the estimate for a cardinality, from judgements alone where choices improved it.
-
-        This is the one with errors to show.
-        """
+        """Return what judgements alone say where choices improved it, for a cardinality."""
         estimate = self._judged or self
         return estimate if cardinality is None else estimate.given_cardinality(cardinality)
+
+    def with_errors_of(self, other: LabelFrequencies) -> LabelFrequencies:
+        """Return these values with the errors and intervals of another estimate."""
+        ends = holding(self.values, *other.intervals.T)
+        return replace(self, covariance=other.covariance, intervals=ends)
 
     def given_cardinality(self, cardinality: float) -> LabelFrequencies:
         """Adjust the frequencies and propensities to a cardinality that is known.

@@ -68,12 +68,14 @@ def from_audit(counts: Counts) -> Posterior:
     likelihood = Likelihood.of(counts.log_likelihood, special.expit, n_labels)
     exchangeable = Exchangeable.of([likelihood], (PRIOR_MEAN, PRIOR_SD), shares=(0.0,))
     values, covariance = exchangeable.moments()
-    intervals = assisted_intervals(counts, *exchangeable.from_others())
+    intervals = holding(values, *assisted_intervals(counts, *exchangeable.from_others()).T)
     nothing = np.empty(0)
-    # The value that is reported beside an interval lies in it.
-    low, high = intervals.T
-    intervals = np.stack([np.minimum(low, values), np.maximum(high, values)], axis=1)
     return Posterior(values, covariance, intervals, nothing, nothing, 0.0)
+
+
+def holding(values: Array, low: Array, high: Array) -> Array:
+    """Return intervals (K, 2) that hold the values which are reported beside them."""
+    return np.stack([np.minimum(low, values), np.maximum(high, values)], axis=1)
 
 
 def from_audit_and_named(

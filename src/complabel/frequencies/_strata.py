@@ -39,7 +39,7 @@ from complabel.frequencies._months import (
     members,
     of_labels,
 )
-from complabel.frequencies._posterior import Posterior
+from complabel.frequencies._posterior import Posterior, holding
 
 # The number of draws; of many labels a quarter. The tail beyond an end of an interval of 95 % is
 # then .025 with an error of .0025, or .005.
@@ -174,8 +174,8 @@ class StrataPosterior:
         # A label applies to a whole number of items.
         n = self.asked.n_items
         low, high = np.floor(low * n + _ROUNDING) / n, np.ceil(high * n - _ROUNDING) / n
-        intervals = np.stack([np.minimum(low, values), np.maximum(high, values)], axis=1)
         nothing = np.empty(0)
+        intervals = holding(values, low, high)
         return Posterior(values, covariance, intervals, nothing, nothing, 0.0)
 
     def as_counts(self, posterior: Posterior) -> Counts:

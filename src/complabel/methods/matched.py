@@ -183,8 +183,11 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         """Return the frequencies (K,), given or estimated; store errors and propensities."""
         if not isinstance(self.label_frequencies, str):
             return self._given_or(None)
-        used = answers if predictions is None else drawn_at_random(answers)
-        return self._given_or(estimate_label_frequencies(used, predictions=predictions))
+        estimate = estimate_label_frequencies(answers)
+        if predictions is not None:  # they follow from these answers, and make no error smaller
+            sharp = estimate_label_frequencies(drawn_at_random(answers), predictions=predictions)
+            estimate = sharp.with_errors_of(estimate)
+        return self._given_or(estimate)
 
     def _given_or(self, estimate: LabelFrequencies | None) -> Array:
         """Return frequencies (K,) that were found, or else given; store what belongs to them."""

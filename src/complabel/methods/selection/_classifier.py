@@ -154,9 +154,10 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
     label_frequencies_ : ndarray of shape (K,)
         Given or estimated label frequencies, if any, adjusted to ``cardinality_``.
     label_frequencies_errors_, label_frequencies_covariance_ : ndarray of shape (K,) and (K, K)
-        Standard errors of estimated frequencies, and the covariance of their errors.
+        Standard errors of estimated frequencies, and the covariance of their errors: what the
+        answers alone tell. The fit learned from the same answers, so it makes no error smaller.
     label_frequencies_intervals_ : ndarray of shape (K, 2)
-        Intervals of 95 % for estimated frequencies, adjusted to ``cardinality_`` as these are.
+        Intervals of 95 % from these answers; they reach at least to ``label_frequencies_``.
     propensities_ : ndarray of shape (K,)
         Given or found propensities, if any; found ones have a geometric mean of 1.
     error_rate_ : float

@@ -121,7 +121,7 @@ def _learned(
     # Estimated label frequencies are improved by the predictions of a fit without the judgements of
     # random labels. Then the sum of frequencies and alpha are chosen again.
     likelihood, space = plan_for(classifier, answers, n_features=X.shape[1])
-    likelihood = replace(likelihood, device=device)
+    likelihood, answered = replace(likelihood, device=device), likelihood.known.frequencies
     rng = check_random_state(classifier.random_state)
     folds_seed, rows_seed = (int(seed) for seed in rng.integers(2**32, size=2))
     if isinstance(X, Blocks):
@@ -161,16 +161,13 @@ def _learned(
         labels_per_item = _labels_per_item(search, answers)
         results = search.results()
         prepared = search.prepare(setting.features)
-        if (
-            likelihood.known.frequencies is not None
-            and likelihood.known.frequencies.cardinality_error > 0
-        ):
+        if answered is not None and answered.cardinality_error > 0:
             named = replace(likelihood, answers=answers_without_audit(likelihood.answers))
             linear = fit_maps(prepared, named, setting).models[0]
             predictions = prepared.probabilities(linear)
             sharpened = _estimated(classifier, likelihood.answers, predictions=predictions)
             again = space.around(setting)
-            if [*again.cardinalities] == _cardinalities_near(likelihood.known.frequencies):
+            if [*again.cardinalities] == _cardinalities_near(answered):
                 again = replace(again, cardinalities=_cardinalities_near(sharpened))
             likelihood = likelihood.with_frequencies(sharpened)
             (setting,) = search_of(likelihood, tunes_gamma=False).choose_settings(again)
@@ -202,7 +199,7 @@ def _learned(
             f"{name}_": value
             for name, value in (setting.features.parameters | setting.of_penalties).items()
         },
-        **_of_frequencies(likelihood, setting.cardinality),
+        **_of_frequencies(classifier, likelihood, setting.cardinality, answered),
         "cv_results_": results,
         "cardinality_curve_": curve,
         "cardinality_interval_": interval and np.sort([*interval, mean])[[0, 2]],
@@ -248,10 +245,14 @@ def answers_without_audit(answers: Answers) -> Answers:
     return answers.only(~judged_at_random(answers))
 
 
-def _of_frequencies(likelihood: Likelihood, cardinality: float | None) -> dict[str, Any]:
-    if likelihood.known.frequencies is None:
+def _of_frequencies(
+    classifier: Any, likelihood: Likelihood, sum_: float | None, answered: LabelFrequencies | None
+) -> dict[str, Any]:
+    """Return frequencies with the errors of the answers alone: the fit learned from the same."""
+    if likelihood.known.frequencies is None or answered is None:
         return {}
-    frequencies = likelihood.known.frequencies.judged(cardinality)
+    alone = answered.judged(None if classifier.cardinality == "auto" else sum_)
+    frequencies = likelihood.known.frequencies.judged(sum_).with_errors_of(alone)
     shown = {"label_frequencies_": frequencies.values}
     if frequencies.cardinality_error > 0:
         shown["label_frequencies_errors_"] = frequencies.standard_errors
