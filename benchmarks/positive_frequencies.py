@@ -1,12 +1,12 @@
-"""One label named because it applies for each item: do intervals of label frequencies hold?
+"""One label named for each item, and 200 questions: do a fit's intervals of frequencies hold?
 
 Draws and splits are those of `positives.py`, of 1,500 items: somebody names one label for each of
-two thirds of them, and 200 yes/no questions are asked about random pairs besides. "labels" is how
-often intervals of 95 % hold the share of these items to which a label applies, "width" is theirs,
-"sum" whether the number of labels per item lies within 1.96 standard errors. "alone" is the
-estimate from the 200 answers, "fit" what SelectionLikelihoodClassifier shows; "off_shown" is how
-far its labels per item are from the true number, in percent. Features and penalty are chosen in the
-first draw, so that each of the others takes a second.
+two thirds of them, because it applies ("positive") or does not ("free"), and 200 yes/no questions
+are asked about random pairs. "labels" is how often intervals of 95 % hold the share of these items
+to which a label applies, "width" is theirs, "sum" whether the number of labels per item lies within
+1.96 standard errors. "alone" is the estimate from the 200 answers, "fit" what
+SelectionLikelihoodClassifier shows; "off_shown" is how far its labels per item are from the true
+number, in percent. Features and penalty are chosen in the first draw, so others take a second.
 """
 
 import functools
@@ -20,15 +20,15 @@ from complabel.frequencies import estimate_label_frequencies
 from complabel.methods import SelectionLikelihoodClassifier
 
 SETS = ("made", "digits", "scene", "yeast")
-CELLS = {"set": SETS, "bias": (0, 1)}
+CELLS = {"question": ("positive", "free"), "set": SETS, "bias": (0, 1)}
 DRAWS, QUICK, NEEDS = 100, {"set": ("made",), "bias": (0,)}, SETS[2:]
 ITEMS = 1500
 
 
-def answered(data_set: str, bias: float, data: Any, draw: int) -> tuple[Any, Any, Answers, Answers]:
+def answered(data: Any, draw: int, question: str, data_set: str, bias: float) -> Any:
     """Return features, true labels, labels that were named, and answers to random questions."""
     X, Y, of, _ = halves(data_set, data, draw, ITEMS)
-    return X[of], Y[of], named(Y[of], bias, draw), asked(Y[of], draw)
+    return X[of], Y[of], named(Y[of], bias, draw, question), asked(Y[of], draw)
 
 
 def fitted(X: Any, *answers: Answers, **chosen: Any) -> SelectionLikelihoodClassifier:
@@ -38,17 +38,17 @@ def fitted(X: Any, *answers: Answers, **chosen: Any) -> SelectionLikelihoodClass
 
 
 @functools.cache
-def chosen(data_set: str, bias: float, data: Any) -> dict[str, Any]:
+def chosen(data: Any, *cell: Any) -> dict[str, Any]:
     """Return the features and the penalty that a fit chooses in the first draw."""
-    X, _, *answers = answered(data_set, bias, data, 0)
+    X, _, *answers = answered(data, 0, *cell)
     model = fitted(X, *answers)
     return {"alpha": model.alpha_, "scaling": model.scaling_}
 
 
 def measure(*, draw: int, data: Any, **cell: Any) -> dict[str, float]:
     """Return whether intervals hold, their widths, and how far labels per item are off."""
-    X, Y, positive, judged = answered(cell["set"], cell["bias"], data, draw)
-    model = fitted(X, positive, judged, **chosen(cell["set"], cell["bias"], data))
+    X, Y, one, judged = answered(data, draw, *cell.values())
+    model = fitted(X, one, judged, **chosen(data, *cell.values()))
     alone, true = estimate_label_frequencies(judged), Y.mean(axis=0)
     shown, covariance = model.label_frequencies_, model.label_frequencies_covariance_
     found = {"off_shown": 100 * (shown.sum() / true.sum() - 1)}

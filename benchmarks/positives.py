@@ -74,10 +74,10 @@ def asked(Y: Any, draw: int) -> Answers:
     return draw_answers(Y, question="asked", items_share=ASKED / len(Y), random_state=draw)
 
 
-def named(Y: Any, bias: float, draw: int) -> Answers:
-    """Return a label that applies for each item, named with propensities of a spread."""
+def named(Y: Any, bias: float, draw: int, question: str = "positive") -> Answers:
+    """Return a label that applies ("free": does not), named with propensities of a spread."""
     w = draw_propensities(Y.shape[1], bias, random_state=draw)
-    return draw_answers(Y, question="positive", propensities=w, random_state=draw)
+    return draw_answers(Y, question=question, propensities=w, random_state=draw)
 
 
 def three_fits(X: Any, Y: Any, of: Any, answers: Answers, draw: int) -> dict[str, Any]:
