@@ -21,7 +21,7 @@ from complabel.methods import SelectionLikelihoodClassifier
 
 SETS = ("made", "digits", "scene", "yeast")
 CELLS = {"question": ("positive", "free"), "set": SETS, "bias": (0, 1)}
-DRAWS, QUICK, NEEDS = 100, {"set": ("made",), "bias": (0,)}, SETS[2:]
+DRAWS, QUICK, NEEDS = 50, {"set": ("made",), "bias": (0,)}, SETS[2:]
 ITEMS = 1500
 
 
