@@ -139,14 +139,13 @@ def test_held_out_predictions_sharpen_the_estimate():
         alone = brief("ridge").fit(X[~part], BOTH[~part])
         held_out[part] = alone.decision_function(X[part])
     alone = estimate_label_frequencies(BOTH)
-    start = alone.values
-    given = FrequencyMatchedClassifier(Fixed(), start, cv=None).fit(held_out, COMPLEMENTARY)
+    given = FrequencyMatchedClassifier(Fixed(), alone.values, cv=None).fit(held_out, COMPLEMENTARY)
     given.scale_ = classifier.scale_
-    given.shift_ = given._shifts(given.scale_ * held_out, start)
+    given.shift_ = given._shifts(given.scale_ * held_out, alone.values)
     found = estimate_label_frequencies(BOTH, predictions=given.predict_proba(held_out))
     np.testing.assert_allclose(classifier.label_frequencies_, found.values, rtol=1e-9)
     np.testing.assert_allclose(classifier.label_frequencies_errors_, alone.standard_errors)
-    assert not np.allclose(found.values, start, rtol=1e-4)
+    assert not np.allclose(found.values, alone.values, rtol=1e-4)
 
 
 def test_it_mends_the_ranking_where_labels_come_to_mind_unequally():

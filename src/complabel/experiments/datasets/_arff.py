@@ -249,7 +249,7 @@ def _problem(row: str, plain: str, names: Sequence[str], binary: Bools, *, is_sp
     pairs = [field.split() for field in fields] if is_sparse else [*enumerate(fields)]
     for field, pair in zip(fields, pairs, strict=True):
         places = f"'index value' with an index from 0 to {len(names) - 1}"
-        at = str(pair[0]).lstrip("0") or "0"
+        at = str((*pair, "")[0]).lstrip("0") or "0"  # a pair may be empty
         digits = at.isascii() and at.isdecimal() and len(at) < 10
         if len(pair) != 2 or not digits or int(at) >= len(names):
             return f"found {field[:_LONGEST]!r}, expected {places}"
