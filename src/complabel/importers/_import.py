@@ -439,7 +439,7 @@ def _drawn_at_random(path: Path, table: Any, n_labels: int) -> Any:
         if odd or not math.isclose(probability or expected, expected):
             what = f"drawn as {shown(drawn)}" if odd else f"drawn with the chance {probability:g}"
             raise fault(
-                f"{path}, item {item!r}, label {label!r}",
+                f"{path}, item {shown(item)}, label {shown(label)}",
                 f"its question was {what}, so {setting('random_questions')} does not fit; leave it"
                 " out: the file says how its questions were drawn",
             )
@@ -460,7 +460,7 @@ def _refuse_unlisted(path: Path, table: Any, labels: set[str], listed: Sequence[
     if not unknown:
         return
     items = dict(zip(table["label"].to_pylist(), table["item"].to_pylist(), strict=True))
-    where = f", item {items[unknown[0]]!r}" if unknown[0] in items else ""
+    where = f", item {shown(items[unknown[0]])}" if unknown[0] in items else ""
     if odd := combined(unknown, listed):
         raise fault(
             path,

@@ -108,7 +108,7 @@ def _checked(path: Path, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
     """Yield verdicts about one criterion each; a value may have several, by their names."""
     for each in verdicts:
         item = checked_as(Text, each.item, str(path), "the name of an item")
-        place = f"{path}, item {item}"
+        place = f"{path}, item {shown(item)}"
         name, judge = _fields({"n": each.criterion, "j": each.judge}, place, n=Text, j=OptionalText)
         origin = tuple(checked_as(OptionalText, x, place, "source") or "?" for x in each.origin)
         made = each._replace(item=item, criterion=name, judge=judge, origin=origin)
