@@ -21,30 +21,23 @@ from complabel.live._server import _listen, guarded, new_token, run
 
 SLOW = """
 import asyncio
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 from complabel.live._server import guarded, run
 
-async def app(scope, receive, send):
-    if scope["type"] == "lifespan":
-        while True:
-            message = await receive()
-            await send({"type": message["type"] + ".complete"})
-            if message["type"] == "lifespan.shutdown":
-                return
+async def slow(request):
     print("taken", flush=True)
     await asyncio.sleep(0.3)
-    await send({"type": "http.response.start", "status": 200, "headers": []})
-    await send({"type": "http.response.body", "body": b"done"})
+    return PlainTextResponse("done")
 
-def started(address):
-    print(address, flush=True)
-
-run(guarded(app, token=None, most_bytes=10), host="127.0.0.1", port=0, started=started)
-print("after", flush=True)
+app = guarded(Starlette(routes=[Route("/", slow)]), token=None, most_bytes=10)
+run(app, host="127.0.0.1", port=0, started=lambda address: print(address, flush=True))
+print("after")
 """
 
-
-TWICE = """
-import contextlib, os, signal
+KILLED = """
+import contextlib, os, signal, socket, sys
 from starlette.applications import Starlette
 from complabel.live._server import run
 
@@ -53,11 +46,17 @@ async def life(app):
     yield
     print("closed", flush=True)
 
-def started(address):
+def early(*address, found=socket.getaddrinfo, **more):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return found(*address, **more)
+
+def twice(address):
     for _ in range(2):
         os.kill(os.getpid(), signal.SIGINT)
 
-run(Starlette(lifespan=life), host="127.0.0.1", port=0, started=started)
+if sys.argv[1] == "early":
+    socket.getaddrinfo, twice = early, id
+run(Starlette(lifespan=life), host="127.0.0.1", port=0, started=twice)
 print("after", flush=True)
 """
 
@@ -144,8 +143,9 @@ def test_a_signal_ends_it_after_the_requests_that_it_took(number):
         urllib.request.urlopen(address, timeout=10)
 
 
-def test_a_second_signal_ends_it_without_a_traceback():
-    command = [sys.executable, "-c", TWICE]
+@pytest.mark.parametrize("moment", ["early", "twice"])  # early: its port does not listen yet
+def test_an_early_or_a_second_signal_ends_it_without_a_traceback(moment):
+    command = [sys.executable, "-c", KILLED, moment]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=30)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "closed\nafter\n", "")
 

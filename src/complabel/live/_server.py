@@ -347,13 +347,14 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
         timeout_keep_alive=_IDLE,
         ws="none",
     )
-    with _listen(host, port) as listening:
 
-        def begin() -> None:
-            listening.listen(_WAITING)  # more than asyncio accepts at once, which it had said here
-            started(_address(listening, host))
+    def begin() -> None:
+        listening.listen(_WAITING)  # more than asyncio accepts at once, which it had said here
+        started(_address(listening, host))
 
-        _Server(config, ending, begin).run(sockets=[listening])
+    server = _Server(config, ending, begin)
+    with server.capture_signals(), _listen(host, port) as listening:
+        server.run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
