@@ -54,8 +54,7 @@ def twice(address):
     for _ in range(2):
         os.kill(os.getpid(), signal.SIGINT)
 
-if sys.argv[1] == "early":
-    socket.getaddrinfo, twice = early, id
+if sys.argv[1] == "early": socket.getaddrinfo, twice = early, id
 run(Starlette(lifespan=life), host="127.0.0.1", port=0, started=twice)
 print("after", flush=True)
 """

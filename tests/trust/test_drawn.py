@@ -56,7 +56,6 @@ def figures(Y, predicted):
     return {"precision": right / predicted.sum(), "recall": right / Y.sum(), "share": Y.mean()}
 
 
-# Of half the answers, two or three are yes where the machine says no, and tell little of an error.
 @pytest.mark.parametrize(
     ("how", "least"), [({}, 0.84), ({"scores": True}, 0.84), ({"kept": 100}, 0.7)]
 )

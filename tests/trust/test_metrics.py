@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special
+from scipy import special, stats
 from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score
 from tests.examples import examples
 from tests.refusals import raises
@@ -260,6 +260,8 @@ def test_the_curve_has_the_figures_of_each_threshold():
         figure = getattr(same, name)
         values = [curve[name + end][4] for end in ("", "_low", "_high")]
         np.testing.assert_allclose(values, [figure.value, figure.low, figure.high], rtol=1e-12)
+    with raises(InputError, "n_points", "at least 1", "0"):
+        same.curve(0)
 
 
 @examples(60)
@@ -307,10 +309,11 @@ def test_a_label_that_nobody_judged_is_unknown():
     assert all(math.isnan(getattr(found, name).value) for name in _FIGURES)
 
 
-def test_a_curve_has_a_point():
-    probabilities, Y = items(50, 2)
-    with raises(InputError, "n_points", "at least 1", "0"):
-        estimate_metrics(asked(Y, 0), probabilities).curve(0)
+def test_precision_is_no_surer_than_its_heaviest_judgements():
+    chance = np.repeat([0.1, 0.01], [60, 4])  # the last four stand for 400 of 1,000 pairs
+    said, p = judgements(np.ones(64), chance, n_items=1000), np.full((1000, 1), 0.7)
+    low = estimate_metrics(said, p, new_items=False).precision.low
+    assert low == pytest.approx(stats.beta.ppf(0.025, 1000 / 100 + 0.5, 0.5), rel=0.02)
 
 
 def test_without_a_predicted_label_recall_is_none():
@@ -339,7 +342,6 @@ def test_answers_must_be_to_random_questions():
         ({"confidence": 1.0}, "confidence"),
         ({"missed": 0.6, "invented": 0.5}, "up to 1.1"),
     ],
-    ids=["shape", "range", "threshold", "confidence", "mistakes"],
 )
 def test_wrong_arguments_are_refused(changes, message):
     given = {"probabilities": [[0.5], [0.7]], **changes}

@@ -36,22 +36,14 @@ class Column:
     text: Callable[[Figure], str]
 
 
-def _estimate(figure: Figure) -> str:
-    return "-" if math.isnan(figure.value) else f"{figure.value:.3f}"
-
-
-def _to_halve(figure: Figure) -> str:
-    return "more items" if figure.more_questions is None else f"{figure.more_questions:+,}"
-
-
 # With so many random judgements of a label on average, chance leaves out none: exp(-20).
 _CHANCE_OF_NONE = 20
 # On the page, the first two are drawn.
 COLUMNS = (
-    Column("estimate", _estimate),
-    Column("95 % interval", lambda figure: f"{figure.low:.3f} to {figure.high:.3f}"),
-    Column("judged", lambda figure: f"{figure.n_judgements:,}"),
-    Column("to halve", _to_halve),
+    Column("estimate", lambda of: "-" if math.isnan(of.value) else f"{of.value:.3f}"),
+    Column("95 % interval", lambda of: f"{of.low:.3f} to {of.high:.3f}"),
+    Column("judged", lambda of: f"{of.n_judgements:,}"),
+    Column("to halve", lambda of: "more items" if (n := of.more_questions) is None else f"{n:+,}"),
 )
 """What the command and the page show of each figure."""
 

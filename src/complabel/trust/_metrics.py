@@ -204,8 +204,8 @@ def estimate_metrics(
 
     The error is that of the linearised figure. The interval is that of a share in as many
     judgements as would have this error, with Jeffreys' prior (Korn and Graubard's effective sample
-    size). Several judgements of one item count as a cluster. For the average precision of
-    one label with n "yes", the variance counts 1 + 1 / n times.
+    size). Precision may be wrong where judgements stand for most pairs. Judgements of one item are
+    a cluster. For the average precision of a label with n "yes", the variance counts 1 + 1/n times.
 
     References
     ----------
@@ -378,10 +378,11 @@ def known_of(
     for at in [middle, 0.0, 0.5, 1.0] if of_mistakes else [middle]:
         each = np.broadcast_to(typical.each_above - at * typical.each_below, len(pairs))
         pair = np.broadcast_to(typical.pair_above - at * typical.pair_below, len(pairs))
-        variances.append(pairs.variance(each, pair, new_items=new_items))
+        of_precision = name == "precision"
+        variances.append(pairs.variance(each, pair, new_items=new_items, unevenly=of_precision))
     (variance, times_to_halve, falling), *others = variances
     more = int(pairs.n_judgements.sum()) * (times_to_halve - 1)
-    options: dict[str, Any] = {"new_items": new_items, "of_label": of_label, "to_stop": to_stop}
+    options = {"new_items": new_items, "of_label": of_label, "to_stop": to_stop}
     ends: list[Known] = []
     if any(name != "precision" or pairs.predicted[side].any() for side in pairs.unknown):
         smallest = min(int(side.sum()) for side in pairs.unknown)

@@ -248,23 +248,33 @@ class ScoredPairs:
         estimates[self.place] += self.weight * self.error
         return estimates
 
+    def _if_the_heaviest_are_wrong(self) -> Array:
+        """How many times as far judged pairs spread then, (M,), the heaviest with their scores."""
+        of, chance = self.predicted[self.place], self.chance[self.place]
+        weight = np.log(self.weight / np.maximum(self.n_judgements, 1))
+        design = np.vander(special.logit(np.clip(chance, _LEAST_CHANCE, 1 - _LEAST_CHANCE)), 3)
+        lighter = design @ np.linalg.lstsq(design[of], weight[of])[0] - weight
+        return np.exp(np.where(of, lighter - lighter[of].min(), 0))
+
     def _by_cell(self, values: Array) -> Array:
         sums = np.bincount(self.cell[self.place], weights=values, minlength=2)
         return np.maximum(sums, np.finfo(float).tiny)
 
     def variance(
-        self, slope: Array, presence: Array, *, new_items: bool
+        self, slope: Array, presence: Array, *, new_items: bool, unevenly: bool = False
     ) -> tuple[float, float, Array]:
         """Return the variance of a figure, and how many times as many judgements quarter it.
 
         ``slope`` (N,) says how the figure changes if a label applies, ``presence`` (N,) how it
-        changes if a pair is there that does not apply. The number of times is inf if no judgements
-        are enough. What each judged pair adds to the variance, (M,), falls with more judgements.
+        changes if a pair is there that does not apply. ``unevenly``: those may be the heaviest.
+        The number of times is inf if no judgements are enough. What each judged pair adds to the
+        variance, (M,), falls with more judgements.
         """
         u = slope[self.place]
         spread = (self.chance * (1 - self.chance))[self.place]
         # From the draw of judgements, and mistakes, if there were endless pairs.
-        falling = self.weight**2 * u**2 * (spread + self.noise)
+        times = self._if_the_heaviest_are_wrong() if unevenly else 1.0
+        falling = self.weight**2 * u**2 * (times * spread + self.noise)
         judging = float(falling.sum())
         # With judged pairs drawn independently, a pair that is certain to be judged adds nothing.
         saved = float((np.minimum(self.weight, self.weight**2) * u**2 * spread).sum())

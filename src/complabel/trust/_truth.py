@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,11 @@ class OnTruth:
     @property
     def mean_of_labels(self) -> dict[str, float | None]:
         """The mean of each figure over the labels that have it."""
-        return _mean(list(self.labels.values()))
+        labels, means = list(self.labels.values()), {}
+        for name in labels[0]:
+            values = [value for each in labels if (value := each[name]) is not None]
+            means[name] = sum(values) / len(values) if values else None
+        return means
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures as plain values."""
@@ -85,11 +89,3 @@ def evaluate_on_truth(
         mean_known=float(probabilities[known].mean()),
         mean_of_all=float(n_of_label @ probabilities.mean(axis=0) / n_of_label.sum()),
     )
-
-
-def _mean(figures: Sequence[OfLabel]) -> dict[str, float | None]:
-    means: dict[str, float | None] = {}
-    for name in figures[0]:
-        values = [value for each in figures if (value := each[name]) is not None]
-        means[name] = sum(values) / len(values) if values else None
-    return means
