@@ -22,8 +22,9 @@ from benchmarks.annotate_kinds import SPREAD
 from benchmarks.annotate_sitting import INVENTED, MISSED, TIMES
 from complabel.answers import Answers
 from complabel.datasets import make_digits, make_synthetic
+from complabel.errors import AnnotationError
 from complabel.experiments.datasets import load_dataset
-from complabel.live._learner import LearningError, Refits, ten_more, worth_it
+from complabel.live._learner import Refits, ten_more, worth_it
 
 CELLS = {"part": ("chosen", "checked")}
 DRAWS, NEEDS, QUICK = 32, ("checked",), {"part": ("chosen",)}
@@ -87,7 +88,7 @@ def sit(X: Any, Y: Any, way: str, *, seconds: float, errs: bool, seed: int, kern
         refits._points = [*points]
         try:
             areas = refits._areas(answers, np.flatnonzero(answers.answered))
-        except LearningError:  # nobody has said yet that a label applies
+        except AnnotationError:  # nobody has said yet that a label applies
             continue
         known[minutes] = np.array([point.minutes for point in points]), areas
     return known

@@ -136,8 +136,7 @@ def of_five(dataset: Any, draw: int, question: str, mistakes: str) -> Any:
             model = linear(error_rate=given, random_state=draw).fit(X[train], answers[train])
             found = {"precision": metrics.average_precision(Y[test], model.predict_proba(X[test]))}
             if given:
-                rates = getattr(model, "error_rates_", getattr(model, "error_rate_", 0))
-                found["rate"] = np.atleast_1d(rates)[-1]
+                found["rate"] = [model.error_rate_, *getattr(model, "error_rates_", ())][-1]
             yield {"rates": str(given or "none")}, found
 
 
