@@ -249,7 +249,7 @@ class ScoredPairs:
         return estimates
 
     def _if_the_heaviest_are_wrong(self) -> Array:
-        """How many times as far judged pairs spread then, (M,), the heaviest with their scores."""
+        """Return the factor of the spread, (M,), if wrong pairs weigh most for their scores."""
         of, chance = self.predicted[self.place], self.chance[self.place]
         weight = np.log(self.weight / np.maximum(self.n_judgements, 1))
         design = np.vander(special.logit(np.clip(chance, _LEAST_CHANCE, 1 - _LEAST_CHANCE)), 3)
@@ -266,7 +266,7 @@ class ScoredPairs:
         """Return the variance of a figure, and how many times as many judgements quarter it.
 
         ``slope`` (N,) says how the figure changes if a label applies, ``presence`` (N,) how it
-        changes if a pair is there that does not apply. ``unevenly``: those may be the heaviest.
+        changes if a pair is there that does not apply. ``unevenly``: these may be the heaviest.
         The number of times is inf if no judgements are enough. What each judged pair adds to the
         variance, (M,), falls with more judgements.
         """
