@@ -250,11 +250,11 @@ class ScoredPairs:
 
     def _if_the_heaviest_are_wrong(self) -> Array:
         """Return the factor of the spread, (M,), if wrong pairs weigh most for their scores."""
-        of, chance = self.predicted[self.place], self.chance[self.place]
+        of, chance = self.predicted[self.place] & (self.weight > 1 + 1e-9), self.chance[self.place]
         weight = np.log(self.weight / np.maximum(self.n_judgements, 1))
         design = np.vander(special.logit(np.clip(chance, _LEAST_CHANCE, 1 - _LEAST_CHANCE)), 3)
         lighter = design @ np.linalg.lstsq(design[of], weight[of])[0] - weight
-        return np.exp(np.where(of, lighter - lighter[of].min(), 0))
+        return np.exp(np.where(of, lighter - lighter[of].min(initial=np.inf), 0))
 
     def _by_cell(self, values: Array) -> Array:
         sums = np.bincount(self.cell[self.place], weights=values, minlength=2)
