@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from dask.array import from_array
+from scipy import special
 from sklearn.base import clone
 
 from complabel.answers import Answers, Statements, UnansweredRowWarning
@@ -31,6 +32,20 @@ def beside(machine, people=PEOPLE, classifier=LINEAR, **options):
     return fit_beside_machine(classifier, DATA.X, people, machine, n_folds=3, **options)
 
 
+def mean_of_fits(found, X, machine, classifier):
+    """Return decisions and probabilities of single fits, times slopes, by their shares."""
+    both, of_machine = _together(PEOPLE, machine.astype(float))
+    rates = {name: getattr(found.classifier, name) for name in ("missed", "invented")}
+    mean, applies = np.zeros((2, *DATA.Y.shape))
+    for number, at in zip(*np.nonzero(found.shares.any(axis=2)), strict=True):
+        weights = np.where(both.annotator == of_machine, found.weights[number], 1.0)
+        one = clone(classifier).set_params(alpha=found.alphas[at], **(rates if number else {}))
+        one.fit(X, both.with_weight(weights) if number else PEOPLE)
+        mean += found.shares[number, at] * found.slopes[number, at] * one.decision_function(X)
+        applies += found.shares[number, at] * one.predict_proba(X)
+    return mean, applies
+
+
 def log_likelihood(classifier):
     z = np.where(DATA.Y == 1, 1, -1) * classifier.decision_function(DATA.X)
     return -np.logaddexp(0, -z).mean()
@@ -45,8 +60,7 @@ def test_a_machine_that_is_right_helps_where_people_said_little():
     assert found.weight > 0.5
     assert found.gain > 2 * found.gain_error
     assert log_likelihood(found.classifier) > log_likelihood(alone)
-    done = [number for number, _ in calls]
-    assert done == sorted(done)
+    assert calls == sorted(calls)
     assert calls[-1] == (27, 27)
 
 
@@ -65,9 +79,9 @@ def test_of_a_label_of_which_the_machine_always_says_the_same_the_model_knows_pe
     found = beside(machine, classifier=CHOSEN)
     assert found.label_weights[1] == 0
     assert (found.label_weights[[0, 2]] > 0).all()
-    # With one penalty, it is the fit to people's answers alone, but for rounding and a shift: the
-    # label applies as often as the audit says.
-    alone = clone(CHOSEN).fit(DATA.X, PEOPLE).decision_function(DATA.X)
+    # With one penalty, it is the fit to people's answers alone, but for rounding, its slope and a
+    # shift: the label applies as often as the audit says.
+    alone = clone(CHOSEN).fit(DATA.X, PEOPLE).decision_function(DATA.X) * found.slopes[0, 0]
     shift = (found.classifier.decision_function(DATA.X) - alone)[:, 1]
     np.testing.assert_allclose(shift, shift[0], rtol=1e-3, atol=1e-3)
     share = found.classifier.predict_proba(DATA.X)[:, 1].mean()
@@ -112,8 +126,8 @@ def test_a_model_beside_a_machine_matches_frequencies(tmp_path):
     np.testing.assert_allclose(model.label_frequencies_, found.audit.frequencies.values)
     mean = model.predict_proba(DATA.X).mean(axis=0)
     np.testing.assert_allclose(mean, model.label_frequencies_, rtol=1e-6)
-    plain = fit_beside_machine(CHOSEN, DATA.X, PEOPLE, machine).classifier
-    scores = plain.decision_function(DATA.X)
+    plain = fit_beside_machine(CHOSEN, DATA.X, PEOPLE, machine)
+    scores = plain.classifier.decision_function(DATA.X)
     expected = model.scale_ * scores + model.shift_
     np.testing.assert_allclose(model.decision_function(DATA.X), expected, rtol=1e-6, atol=1e-6)
     model.save(tmp_path / "model.safetensors")
@@ -131,15 +145,8 @@ def test_features_of_more_columns_than_rows_give_the_same_model():
     """It is fitted to rotated rows; its weights are those of the columns that were given."""
     X = np.hstack([DATA.X, np.random.default_rng(5).normal(size=(300, 400))])
     found = fit_beside_machine(CHOSEN, X, PEOPLE, DATA.Y)
-    mean = np.zeros(DATA.Y.shape)
-    both, of_machine = _together(PEOPLE, DATA.Y.astype(float))
-    rates = {name: getattr(found.classifier, name) for name in ("missed", "invented")}
-    for number, share in enumerate(found.shares[:, 0]):
-        weights = np.where(both.annotator == of_machine, found.weights[number], 1.0)
-        given = both.with_weight(weights) if number else PEOPLE
-        one = clone(CHOSEN).set_params(**(rates if number else {})).fit(X, given)
-        mean += share * one.decision_function(X)
-    np.testing.assert_allclose(found.classifier.decision_function(X), mean, rtol=0.05, atol=0.03)
+    shift = found.classifier.decision_function(X) - mean_of_fits(found, X, DATA.Y, CHOSEN)[0]
+    np.testing.assert_allclose(shift, shift[[0] * 300], rtol=0.05, atol=0.03)
 
 
 def test_the_model_is_the_mean_of_fits_with_the_weights_and_penalties_by_their_shares(tmp_path):
@@ -149,18 +156,15 @@ def test_the_model_is_the_mean_of_fits_with_the_weights_and_penalties_by_their_s
     np.testing.assert_allclose(found.shares.sum(axis=(0, 1)), 1)
     assert np.count_nonzero(found.shares) > 1
     np.testing.assert_allclose(found.label_weights, found.weights @ found.shares.sum(axis=1))
-    both, of_machine = _together(PEOPLE, machine.astype(float))
-    rates = {name: getattr(found.classifier, name) for name in ("missed", "invented")}
-    mean = np.zeros(DATA.Y.shape)
-    for (number, at), share in zip(np.ndindex(5, 5), found.shares.reshape(25, 3), strict=True):
-        if share.any():
-            one = clone(classifier).set_params(alpha=found.alphas[at])
-            weights = np.where(both.annotator == of_machine, found.weights[number], 1.0)
-            given = both.with_weight(weights) if number else PEOPLE
-            one.set_params(**(rates if number else {})).fit(DATA.X, given)
-            mean += share * one.decision_function(DATA.X)
+    mean, applies = mean_of_fits(found, DATA.X, machine, classifier)
     decision = found.classifier.decision_function(DATA.X)
-    np.testing.assert_allclose(decision, mean, rtol=0.01, atol=0.01)
+    np.testing.assert_allclose(decision - mean, (decision - mean)[[0] * 300], rtol=0.01, atol=0.02)
+    # Labels apply as often as the fits and the audit say, which count by their errors.
+    frequencies = found.audit.frequencies
+    own, told = (special.logit(each) for each in (applies.mean(axis=0), frequencies.values))
+    error = frequencies.standard_errors / (frequencies.values * (1 - frequencies.values))
+    expected = special.expit((error**2 * own + told) / (1 + error**2))
+    np.testing.assert_allclose(special.expit(decision).mean(axis=0), expected, rtol=0.01)
     found.classifier.save(tmp_path / "model.safetensors")
     again = load(tmp_path / "model.safetensors").decision_function(DATA.X)
     np.testing.assert_array_equal(again, decision)
@@ -247,18 +251,12 @@ def test_a_slope_and_a_shift_of_each_label_change_hardly_anything():
 
 
 def test_a_penalty_that_is_given_is_the_only_one_and_frames_are_read():
-    classifier = clone(LINEAR).set_params(alpha=0.02)
     X = pd.DataFrame(DATA.X, columns=[*"abcde"])
-    found = fit_beside_machine(classifier, X, PEOPLE, DATA.Y, n_folds=3)
+    found = fit_beside_machine(clone(LINEAR).set_params(alpha=0.02), X, PEOPLE, DATA.Y, n_folds=3)
     assert found.alphas.tolist() == [0.02]
     assert found.shares.shape == (5, 1, 3)
     assert found.classifier.alpha_ == 0.02
     assert found.classifier.feature_names_in_.tolist() == [*"abcde"]
-
-
-def test_features_that_are_read_in_blocks_are_refused():
-    with pytest.raises(InputError, match="fit into memory"):
-        fit_beside_machine(LINEAR, from_array(DATA.X), PEOPLE, DATA.Y)
 
 
 @pytest.mark.parametrize("known", [{"missed": "auto", "invented": "auto"}, {"error_rate": 0.1}])
@@ -267,7 +265,9 @@ def test_rates_of_people_that_are_not_known_are_refused(known):
         beside(DATA.Y, classifier=clone(LINEAR).set_params(**known))
 
 
-def test_answers_that_judge_nothing_and_other_shapes_are_refused():
+def test_answers_that_judge_nothing_other_shapes_and_features_in_blocks_are_refused():
+    with pytest.raises(InputError, match="fit into memory"):
+        fit_beside_machine(LINEAR, from_array(DATA.X), PEOPLE, DATA.Y)
     with pytest.raises(InputError, match="about a single label"):
         beside(DATA.Y, draw_answers(DATA.Y, random_state=0))
     with pytest.raises(InputError, match="machine have shape"):

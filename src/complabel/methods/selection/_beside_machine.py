@@ -52,8 +52,8 @@ class BesideMachine:
     Attributes
     ----------
     classifier : SelectionLikelihoodClassifier or FrequencyMatchedClassifier
-        The mean of fits to all answers. Its ``alpha_`` is the one of the greatest share. As a
-        FrequencyMatchedClassifier, if one was given, around it.
+        The mean of fits to all answers, times their slopes. Its ``alpha_`` is the one of the
+        greatest share. As a FrequencyMatchedClassifier, if one was given, around it.
     weight : float
         How much an answer of the machine counts beside one of a person, the mean of the fits and
         labels; 0: people alone.
@@ -65,6 +65,8 @@ class BesideMachine:
         The values of ``alpha`` that were tried with them.
     shares : ndarray of shape (W, A, K), dtype float64
         The share of each fit in the mean, for each label.
+    slopes : ndarray of shape (W, A), dtype float64
+        What each fit's log-odds are multiplied by, as people's held-out answers tell; or NaN.
     log_likelihood : ndarray of shape (W, A), dtype float64
         Mean log-likelihood of people's held-out answers with each fit, in nats per answer, after
         one slope of all log-odds and a shift of each label; NaN where others were clearly better
@@ -84,6 +86,7 @@ class BesideMachine:
     weights: Array
     alphas: Array
     shares: Array
+    slopes: Array
     log_likelihood: Array
     gain: float
     gain_error: float
@@ -127,8 +130,9 @@ def fit_beside_machine(
     mistakes by label, from :func:`complabel.frequencies.audit_machine`. Features are chosen once.
     Then fits with several weights of the machine's answers and penalties are compared by people's
     held-out answers, and averaged by how probable each is to be the best for a label. Held-out
-    answers also decide how much answers about other labels count there. People are often asked by
-    what the machine says, so one slope and a shift of each label are fitted to log-odds first.
+    answers also decide how much answers about other labels count there. Log-odds get a slope and a
+    shift of each label first: fits to a machine are too sure, and people are often asked by what
+    it says. The mean has these slopes; how often labels apply, the audit tells it, too.
 
     Parameters
     ----------
@@ -195,11 +199,9 @@ def fit_beside_machine(
     audit = audit_machine(people, machine_says, missed=rates[0], invented=rates[1])
     both, of_machine = _together(people, machine_says)
     known: dict[str, Any] = {}
-    for name, of_people, of_machine_alone in zip(
-        ("missed", "invented"), rates, _rates_of(audit), strict=True
-    ):
+    for name, of_people, of_it in zip(("missed", "invented"), rates, _rates_of(audit), strict=True):
         known[name] = np.full((len(both.annotator_names), both.n_labels), of_people, np.float64)
-        known[name][of_machine] = of_machine_alone
+        known[name][of_machine] = of_it
     kept = np.flatnonzero(both.answered)
     rows, both, people = rows[kept], both[kept], people[kept]
     of_items = np.where(people.answered, folds_of(people.answered, n_folds, random_state), -1)
@@ -214,24 +216,19 @@ def fit_beside_machine(
         tell(1, n_steps)
         compared = fits.compare(folds, judged, lambda number: tell(number + 1, n_steps))
         values = np.array([each.values for each in compared.values()])
-        of_fits = np.array([each.log_odds for each in compared.values()])
+        of_fits = np.array([each.slope * each.log_odds for each in compared.values()])
         # Where the machine tells nothing, its answers would only change what all labels share.
-        with_machine = np.array([number > 0 for number, _ in compared])
-        useful = ~(with_machine[:, np.newaxis] & audit.tells_nothing)
+        useful = ~np.outer([number > 0 for number, _ in compared], audit.tells_nothing)
         by_label = _shares(values, judged.label, useful, random_state)
         mean, slope = _recalibrated((by_label[:, judged.label] * of_fits).sum(axis=0), judged)
         fits.average(compared, by_label, audit)
         tell(n_steps, n_steps)
-        shape = len(_WEIGHTS), len(fits.settings)
-        shares, likelihoods = np.zeros((*shape, people.n_labels)), np.full(shape, np.nan)
-        for place, of_it, each in zip(compared, by_label, values, strict=True):
-            shares[place], likelihoods[place] = of_it, each.mean()
-        learned: Any = model
-        if matched is not None:
-            learned = matched.around(model, X, slope, audit.frequencies)
-    alone = likelihoods[0]
-    best_alone = compared[0, int(np.nanargmax(alone))].values
-    gain = mean - best_alone
+        slopes, likelihoods = np.full((2, len(_WEIGHTS), len(fits.settings)), np.nan)
+        shares = np.zeros((*slopes.shape, people.n_labels))
+        for (place, each), of_it in zip(compared.items(), by_label, strict=True):
+            shares[place], slopes[place], likelihoods[place] = of_it, each.slope, each.values.mean()
+        learned = model if matched is None else matched.around(model, X, slope, audit.frequencies)
+    gain = mean - compared[0, int(np.nanargmax(likelihoods[0]))].values
     label_weights = _WEIGHTS @ shares.sum(axis=1)
     return BesideMachine(
         learned,
@@ -240,6 +237,7 @@ def fit_beside_machine(
         np.array(_WEIGHTS),
         np.array([each.alpha for each in fits.settings]),
         shares,
+        slopes,
         likelihoods,
         float(gain.mean()),
         float(gain.std(ddof=1) / np.sqrt(len(gain))),
@@ -279,7 +277,8 @@ class _HeldOut:
 
     fits: LinearFits
     log_odds: Array  # (J,), of people's answers by the fits without their items
-    values: Array  # (J,), the log-likelihoods
+    values: Array  # (J,), the log-likelihoods after a slope and shifts
+    slope: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,8 +336,7 @@ class _JointFits:
 
     def rows_of(self, weight: float) -> Ints:
         """Return the items with answers, with this weight."""
-        answers = self.answers if weight else self.people
-        return np.flatnonzero(answers.answered)
+        return np.flatnonzero((self.answers if weight else self.people).answered)
 
     def compare(
         self, folds: list[Ints], judged: Statements, on_fit: Callable[[int], None]
@@ -378,7 +376,7 @@ class _JointFits:
             log_odds = np.full(self.answers.shape, np.nan)
             log_odds[np.concatenate(folds)] = fits.logits_of(folds)
             of_judged = log_odds[judged.item, judged.label]
-            return _HeldOut(fits, of_judged, _recalibrated(of_judged, judged)[0])
+            return _HeldOut(fits, of_judged, *_recalibrated(of_judged, judged))
 
         return held_out
 
@@ -387,14 +385,14 @@ class _JointFits:
     ) -> None:
         """Give the model the mean of maps by the shares (S, K), fitted to all items.
 
-        Of a label of which the machine tells nothing, a few of people's answers decide the bias.
-        The audit knows more of it: a machine that always says yes mostly does so of a frequent
-        label. So the label gets the audit's frequency.
+        Log-odds are multiplied by their slopes. Then labels apply as often as the maps say without
+        slopes and as the audit says: the shift between is normal, with the spread of the comparison
+        before the audit is seen. Of a label of which the machine tells nothing, a few of people's
+        answers decide the bias, so this label gets the audit's frequency.
         """
         few = self.short.X.shape[1] < self.prepared.X.shape[1]
         features = self.short if few else self.prepared
-        coef: Any = 0.0
-        intercept: Any = 0.0
+        coef, intercept, applies = np.zeros(3, dtype=object)
         last = -1
         for (number, at), held_out, share in zip(compared, compared.values(), shares, strict=True):
             if not share.any():
@@ -412,14 +410,16 @@ class _JointFits:
                 of_them = [np.arange(len(rows))] if few else None
                 latest = fit_maps(some, likelihood, self.settings[at], rows=of_them, start=latest)
             linear = latest.models[0]
-            coef = coef + linear.coef * share[:, np.newaxis]
-            intercept = intercept + linear.intercept * share
+            applies = applies + special.expit(linear(features.X)).mean(axis=0) * share
+            coef = coef + linear.coef * (held_out.slope * share)[:, np.newaxis]
+            intercept = intercept + linear.intercept * held_out.slope * share
         mean = LinearMap(coef, intercept)
+        own, told = np.clip([applies, audit.frequencies.values], _LEAST, 1 - _LEAST)
+        errors = audit.frequencies.standard_errors / (told * (1 - told))
+        counts = np.where(audit.tells_nothing, 1.0, 1 / (1 + errors**2))
+        wanted = special.expit((1 - counts) * special.logit(own) + counts * special.logit(told))
+        mean.intercept[:] += label_shifts(mean(features.X), wanted)
         mean = self._of_all_features(mean) if few else mean
-        if audit.tells_nothing.any():
-            frequencies = np.clip(audit.frequencies.values, _LEAST, 1 - _LEAST)
-            shifts = label_shifts(mean(self.prepared.X), frequencies)
-            mean.intercept[:] += np.where(audit.tells_nothing, shifts, 0.0)
         # A mean of maps has a greater rank, and the interval belongs to one of them.
         self.model._forget("rank_", "cardinality_interval_")
         of_alphas = np.bincount([at for _, at in compared], shares.sum(axis=1))
@@ -512,8 +512,7 @@ def _recalibrated(log_odds: Array, judged: Statements) -> tuple[Array, float]:
     def loss(at: Array) -> tuple[float, Array]:
         margin, away = margins(at), (at - start) * has_prior
         slope = -sign * special.expit(-margin)
-        common = np.array([slope @ log_odds, slope.sum()])
-        through = np.concatenate([common, np.bincount(judged.label, slope)])
+        through = [slope @ log_odds, slope.sum(), *np.bincount(judged.label, slope)]
         return float(np.logaddexp(0, -margin).sum() + away @ away / 2), through + away
 
     bounds = [(0.05, 5.0)] + [(None, None)] * (len(start) - 1)
