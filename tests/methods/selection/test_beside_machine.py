@@ -80,12 +80,12 @@ def test_of_a_label_of_which_the_machine_always_says_the_same_the_model_knows_pe
     assert found.label_weights[1] == 0
     assert (found.label_weights[[0, 2]] > 0).all()
     # With one penalty, it is the fit to people's answers alone, but for rounding, its slope and a
-    # shift: the label applies as often as the audit says.
+    # shift, as of all labels.
     alone = clone(CHOSEN).fit(DATA.X, PEOPLE).decision_function(DATA.X) * found.slopes[0, 0]
     shift = (found.classifier.decision_function(DATA.X) - alone)[:, 1]
     np.testing.assert_allclose(shift, shift[0], rtol=1e-3, atol=1e-3)
     share = found.classifier.predict_proba(DATA.X)[:, 1].mean()
-    assert share == pytest.approx(found.audit.frequencies.values[1], rel=1e-3)
+    assert share == pytest.approx(found.audit.frequencies.values[1], abs=0.02)
 
 
 def test_answers_that_are_the_same_of_all_items_change_no_label_whatever_they_count():

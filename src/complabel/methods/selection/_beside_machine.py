@@ -387,8 +387,7 @@ class _JointFits:
 
         Log-odds are multiplied by their slopes. Then labels apply as often as the maps say without
         slopes and as the audit says: the shift between is normal, with the spread of the comparison
-        before the audit is seen. Of a label of which the machine tells nothing, a few of people's
-        answers decide the bias, so this label gets the audit's frequency.
+        before the audit is seen. So of labels with few answers, neither says much alone.
         """
         few = self.short.X.shape[1] < self.prepared.X.shape[1]
         features = self.short if few else self.prepared
@@ -416,7 +415,7 @@ class _JointFits:
         mean = LinearMap(coef, intercept)
         own, told = np.clip([applies, audit.frequencies.values], _LEAST, 1 - _LEAST)
         errors = audit.frequencies.standard_errors / (told * (1 - told))
-        counts = np.where(audit.tells_nothing, 1.0, 1 / (1 + errors**2))
+        counts = 1 / (1 + errors**2)
         wanted = special.expit((1 - counts) * special.logit(own) + counts * special.logit(told))
         mean.intercept[:] += label_shifts(mean(features.X), wanted)
         mean = self._of_all_features(mean) if few else mean
