@@ -132,7 +132,7 @@ def fit_beside_machine(
     held-out answers, and averaged by how probable each is to be the best for a label. Held-out
     answers also decide how much answers about other labels count there. Log-odds get a slope and a
     shift of each label first: fits to a machine are too sure, and people are often asked by what
-    it says. The mean has these slopes; how often labels apply, the audit tells it, too.
+    it says. The mean has these slopes, and labels apply as often as the audit says.
 
     Parameters
     ----------
@@ -385,13 +385,12 @@ class _JointFits:
     ) -> None:
         """Give the model the mean of maps by the shares (S, K), fitted to all items.
 
-        Log-odds are multiplied by their slopes. Then labels apply as often as the maps say without
-        slopes and as the audit says: the shift between is normal, with the spread of the comparison
-        before the audit is seen. So of labels with few answers, neither says much alone.
+        Log-odds are multiplied by their slopes, and each label is shifted to the audit's frequency:
+        people are mostly asked by what the machine says, so fits do not tell how often it applies.
         """
         few = self.short.X.shape[1] < self.prepared.X.shape[1]
         features = self.short if few else self.prepared
-        coef, intercept, applies = np.zeros(3, dtype=object)
+        coef, intercept = np.zeros(2, dtype=object)
         last = -1
         for (number, at), held_out, share in zip(compared, compared.values(), shares, strict=True):
             if not share.any():
@@ -409,15 +408,11 @@ class _JointFits:
                 of_them = [np.arange(len(rows))] if few else None
                 latest = fit_maps(some, likelihood, self.settings[at], rows=of_them, start=latest)
             linear = latest.models[0]
-            applies = applies + special.expit(linear(features.X)).mean(axis=0) * share
             coef = coef + linear.coef * (held_out.slope * share)[:, np.newaxis]
             intercept = intercept + linear.intercept * held_out.slope * share
         mean = LinearMap(coef, intercept)
-        own, told = np.clip([applies, audit.frequencies.values], _LEAST, 1 - _LEAST)
-        errors = audit.frequencies.standard_errors / (told * (1 - told))
-        counts = 1 / (1 + errors**2)
-        wanted = special.expit((1 - counts) * special.logit(own) + counts * special.logit(told))
-        mean.intercept[:] += label_shifts(mean(features.X), wanted)
+        told = np.clip(audit.frequencies.values, _LEAST, 1 - _LEAST)
+        mean.intercept[:] += label_shifts(mean(features.X), told)
         mean = self._of_all_features(mean) if few else mean
         # A mean of maps has a greater rank, and the interval belongs to one of them.
         self.model._forget("rank_", "cardinality_interval_")
