@@ -146,6 +146,8 @@ def test_features_of_more_columns_than_rows_give_the_same_model():
     found = fit_beside_machine(CHOSEN, X, PEOPLE, DATA.Y)
     shift = found.classifier.decision_function(X) - mean_of_fits(found, X, DATA.Y, CHOSEN)
     np.testing.assert_allclose(shift, shift[[0] * 300], rtol=0.05, atol=0.03)
+    told = found.audit.frequencies.values
+    np.testing.assert_allclose(found.classifier.predict_proba(X).mean(axis=0), told, rtol=1e-3)
 
 
 def test_the_model_is_the_mean_of_fits_with_the_weights_and_penalties_by_their_shares(tmp_path):
