@@ -301,9 +301,9 @@ def _float(dtype: Any) -> np.dtype[Any]:
 
 @contextlib.contextmanager
 def dask_client(address: str, *, as_default: bool = False) -> Iterator[Any]:
-    """Connect to a Dask scheduler inside the block; refuse one that is not there."""
+    """Connect to a Dask scheduler inside the block; refuse one that is not there, or that ends."""
     try:
-        from distributed import Client
+        from distributed import CancelledError, Client
     except ModuleNotFoundError as error:
         raise InputError(
             "a Dask cluster needs packages that are not installed: run pip install"
@@ -318,7 +318,12 @@ def dask_client(address: str, *, as_default: bool = False) -> Iterator[Any]:
     with client:
         if not client.nthreads():
             raise InputError(f"the Dask scheduler at {address} has no workers; start some first")
-        yield client
+        try:
+            yield client
+        except CancelledError as error:
+            raise InputError(
+                f"the Dask scheduler at {address} ended before its work; start it and do this again"
+            ) from error
 
 
 def _client() -> Any:

@@ -4,7 +4,6 @@ import contextlib
 import dataclasses
 import functools
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,8 +12,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
-from distributed import Client
+from distributed import Client, Future
 from tests.experiments.studies.small import run_unit
 from tests.experiments.studies.small import small as small_plan
 
@@ -132,28 +132,14 @@ def test_a_cluster_that_is_not_there_is_said(store, monkeypatch):
         run_study(small(), store, dask="tcp://127.0.0.1:9")
 
 
-def kill(processes):
-    for process in processes:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
+def kill_workers():
+    """Kill the processes of loky that belong to this one."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for process in psutil.Process().children():
+            if any("popen_loky" in word for word in process.cmdline()):
+                process.kill()
 
 
-def workers():
-    """The processes of loky that belong to this one."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        with contextlib.suppress(OSError, ValueError):
-            process = int(folder.name)
-            parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            if parent == os.getpid() and b"popen_loky" in (folder / "cmdline").read_bytes():
-                found.append(process)
-    return found
-
-
-linux = pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes through /proc")
-
-
-@linux
 @pytest.mark.slow
 def test_a_unit_whose_worker_dies_also_alone_fails_and_the_others_go_on(store):
     plan = small(rows=[Row(method="mlcl", settings={"epochs": 300})], folds=4)
@@ -161,7 +147,7 @@ def test_a_unit_whose_worker_dies_also_alone_fails_and_the_others_go_on(store):
 
     def kill_all():
         while not stop.is_set():
-            kill(workers())
+            kill_workers()
             time.sleep(0.02)
 
     thread = threading.Thread(target=kill_all)
@@ -219,13 +205,30 @@ def cluster(tmp_path):
 def test_a_dask_cluster_gives_what_this_process_gives_also_if_a_worker_dies(tmp_path, cluster):
     address, processes = cluster
     plan = small(rows=[*ROWS, BROKEN], folds=8)
-    die = OnFinish(lambda: kill([processes[-1].pid]))
+    die = OnFinish(processes[-1].kill)
     with Store(tmp_path / "dask.sqlite") as far, Store(tmp_path / "local.sqlite") as near:
         summary = run_study(plan, far, dask=address, monitor=die)
         assert (summary.n_ran, summary.n_failed) == (24, 8)
         assert processes[-1].poll() == -signal.SIGKILL
         run_study(plan, near, n_jobs=1)
         assert metrics_of(far) == metrics_of(near)
+
+
+@pytest.mark.slow
+def test_work_that_a_cluster_loses_runs_again_and_a_scheduler_that_ends_is_named(tmp_path, cluster):
+    address, processes = cluster
+    with Store(tmp_path / "store.sqlite") as store, Client(address, set_as_default=False) as other:
+
+        def cancel():
+            keys = [key for of_a_worker in other.processing().values() for key in of_a_worker]
+            other.cancel([Future(key, other) for key in keys], force=True)
+
+        once, end = iter([cancel]), OnFinish(processes[0].kill)
+        lose = OnFinish(lambda: next(once, bool)())
+        assert run_study(small(folds=8), store, dask=address, monitor=lose).n_ran == 16
+        with pytest.raises(InputError, match=f"{address}.*ended"):
+            run_study(small(rows=[*ROWS, BROKEN], folds=8), store, dask=address, monitor=end)
+        assert run_study(small(rows=[*ROWS, BROKEN], folds=8), store, n_jobs=1).n_ran in range(1, 8)
 
 
 OWN = """

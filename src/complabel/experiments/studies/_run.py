@@ -118,7 +118,7 @@ def run_study(
     ------
     InputError
         If the cluster or a method of your own on it cannot be reached, or a dataset cannot be split
-        into so many folds.
+        into so many folds; also if the cluster's scheduler ends. Earlier results are safe.
     DatasetNotFoundError
         If a dataset is not at hand and ``allow_missing`` is False.
     StoreError
@@ -180,8 +180,12 @@ class _Run:
                 # One of these killed its worker: each runs in a process of its own.
                 for unit in list(self.begun.values()):
                     self._run_alone(unit, workers)
-                left = ([unit for unit in group if unit.key in self.left] for group in groups)
-                groups = [group for group in left if group]
+            except workers.lost:
+                if workers.ended:
+                    raise
+                # A worker died before its result was fetched: the unit runs again.
+            left = ([unit for unit in group if unit.key in self.left] for group in groups)
+            groups = [group for group in left if group]
 
     def record(self, results: Iterable[_Result]) -> None:
         """Store outcomes, and show warnings of a method that are new."""
@@ -226,6 +230,9 @@ class _Run:
             # One task, but two jobs: with one job, joblib would run it in this process.
             for results in workers.results([self._task([unit])], 2):
                 self.record(results)
+        except workers.lost:
+            if workers.ended:
+                raise
         except workers.died:
             self.record([(unit.key, Outcome(error=_WORKER_DIED), 0.0, [])])
 
@@ -234,6 +241,12 @@ class _Run:
 class _Workers:
     n_jobs: int
     died: tuple[type[BaseException], ...] = (BrokenProcessPool,)
+    lost: tuple[type[BaseException], ...] = ()
+    client: Client | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.client is None or self.client.status != "running"
 
     def results(self, tasks: Iterable[Any], n_jobs: int) -> Generator[Any]:
         """Yield results when they are ready; a task is taken only when a worker is free."""
@@ -259,11 +272,12 @@ def _workers(n_jobs: int, dask: str | None, units: list[Unit]) -> Iterator[_Work
             yield _Workers(joblib.cpu_count() if n_jobs == -1 else n_jobs)
         return
     with dask_client(dask) as client:
-        from distributed import KilledWorker
+        from distributed import CancelledError, KilledWorker
 
         _ship_modules(client, units)
         with joblib.parallel_config(backend="dask", client=client):
-            yield _Workers(sum(client.nthreads().values()), died=(KilledWorker,))
+            n_jobs = sum(client.nthreads().values())
+            yield _Workers(n_jobs, (KilledWorker,), (CancelledError,), client)
 
 
 def _ship_modules(client: Client, units: Iterable[Unit]) -> None:
