@@ -59,8 +59,7 @@ def prepared(n_items: int = 600) -> tuple[tempfile.TemporaryDirectory[str], Path
 
 def run(folder: Path, command: str) -> None:
     """Run a command of complabel, or Python alone."""
-    own = [] if command.startswith("-c") else ["-m", "complabel"]
-    words = [sys.executable, *own, *command.split()]
+    words = [sys.executable, *["-m", "complabel"] * (command[:2] != "-c"), *command.split()]
     alone = {**os.environ, "OMP_NUM_THREADS": "1"}
     subprocess.run(words, env=alone, cwd=folder, capture_output=True, check=True)
 
