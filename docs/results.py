@@ -26,6 +26,7 @@ class FromResults(Directive):
 
     def run(self):
         """Parse the Markdown in the place of the directive."""
+        self.state.document.settings.env.note_reread()  # results change, and not the page
         part = nodes.container()
         lines = self.markdown(self.arguments[0]).splitlines()
         self.state.nested_parse(StringList(lines, self.state.document["source"]), 0, part)
@@ -64,6 +65,7 @@ def claim(_, rawtext, text, lineno, inliner, *_more, **_options):
 
 def of_text(read, rawtext, text, lineno, inliner):
     """Return what is read by a name, or a warning of Sphinx."""
+    inliner.document.settings.env.note_reread()
     try:
         return [nodes.Text(read(text))], []
     except _results.NoFigureError as error:
