@@ -322,7 +322,7 @@ def dask_client(address: str, *, as_default: bool = False) -> Iterator[Any]:
             yield client
         except CancelledError as error:
             raise InputError(
-                f"the Dask scheduler at {address} ended before its work; start it and do this again"
+                f"the Dask scheduler at {address} ended or lost work; check it, and try again"
             ) from error
 
 
